@@ -1,0 +1,93 @@
+"""Executable claims: every number of the prose is asserted in a cell and recorded for the ledger."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+METADATA_KEY = "topiclib_claim"
+BOUNDS = ("equal", "at least", "at most")
+
+
+class ClaimError(AssertionError):
+    """A number in the text is not what the cell computed."""
+
+
+def claim(
+    name: str,
+    value: float,
+    says: str,
+    *,
+    tol: float = 0.0,
+    bound: str = "equal",
+    paper: str | None = None,
+    seeds: Sequence[int] = (),
+    note: str = "",
+) -> None:
+    """Assert that a number in the text is the computed one, and record it.
+
+    Parameters
+    ----------
+    name : identifier, unique in the chapter: lower-case letters, digits and hyphens. The text links to it,
+        ``[0.34](#claim-name)``
+    value : the computed number
+    says : the number as the text prints it, such as ``"0.34"``, ``"3,600"`` or ``"12%"``
+    tol : absolute tolerance, in the unit of ``value``; say in ``note`` why it is right if that is not plain
+    bound : ``"equal"`` (within ``tol``), ``"at least"`` or ``"at most"`` (with ``tol`` as slack)
+    paper : the paper's value as it prints it, where it has one
+    seeds : seeds that the value depends on
+    note : unit, or the reason for the tolerance
+
+    Raises ClaimError if it does not hold, ValueError for a bad argument.
+    """
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError(f"name = {name!r}: must be lower-case letters, digits and hyphens")
+    if bound not in BOUNDS:
+        raise ValueError(f"bound = {bound!r}: must be one of {', '.join(map(repr, BOUNDS))}")
+    if not tol >= 0:
+        raise ValueError(f"tol = {tol!r}: must be >= 0")
+    stated, number = parse_number(says), float(value)
+    holds = {
+        "equal": abs(number - stated) <= tol,
+        "at least": number >= stated - tol,
+        "at most": number <= stated + tol,
+    }[bound]
+    if not (holds and math.isfinite(number)):
+        raise ClaimError(f"claim {name!r}: the text says {bound} {says} (tolerance {tol:g}), the cell computed {number:.6g}")
+    _record(name, number, says, tol, bound, paper, list(seeds), note)
+
+
+def parse_number(says: str) -> float:
+    """The value of a number as text prints it: ``"3,600"`` is 3600, ``"12%"`` is 0.12 (ValueError for anything else)."""
+    match = re.fullmatch(r"([-−+]?)([0-9][0-9,]*\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?( ?%)?", says.strip())
+    if not match:
+        raise ValueError(f"says = {says!r}: must be a number as the text prints it, such as '0.34', '3,600' or '12%'")
+    sign, digits, exponent, percent = match.groups()
+    number = float(digits.replace(",", "") + (exponent or ""))
+    return (-number if sign in ("-", "−") else number) / (100 if percent else 1)
+
+
+def _record(name: str, value: float, says: str, tol: float, bound: str, paper: str | None, seeds: list[int], note: str) -> None:
+    from IPython.display import display
+
+    stated = {"equal": f"{says} ± {tol:g}" if tol else says, "at least": f"at least {says}", "at most": f"at most {says}"}[bound]
+    parts = [f"text: {stated}"]
+    parts += [f"paper: {paper}"] if paper else []
+    parts += [f"seed{'s' if len(seeds) > 1 else ''}: {', '.join(map(str, seeds))}"] if seeds else []
+    parts += [note] if note else []
+    title = name.replace("-", " ")
+    markup = (
+        f'<div class="tl-claim" id="claim-{name}" style="font-size:.85em"><span aria-hidden="true">✓</span> '
+        f"<b>{html.escape(title)}</b>: <code>{value:.6g}</code> ({html.escape('; '.join(parts))})</div>"
+    )
+    record: dict[str, Any] = {
+        "name": name, "value": value, "says": says, "tol": tol, "bound": bound, "paper": paper, "seeds": seeds, "note": note,
+    }  # fmt: skip
+    display(
+        {"text/html": markup, "text/plain": f"claim {title}: {value:.6g} ({'; '.join(parts)})"},
+        raw=True,
+        metadata={METADATA_KEY: record},
+    )

@@ -1,0 +1,35 @@
+"""Where and with how many threads things run. One place, so that chapters and library agree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from topiclib.validation import check_int
+
+
+@contextmanager
+def num_threads(number: int | None) -> Iterator[None]:
+    """Run the body with ``number`` torch threads, then restore what was found; None changes nothing.
+
+    The tensors of one run are small: with more threads, waiting for them costs more than they save,
+    and far more when another process is busy.
+    """
+    if number is None:
+        yield
+        return
+    check_int("number", number, 1)
+    found = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(found)
+
+
+def show_progress(progress: bool | None) -> bool:
+    """Whether to draw a progress bar: as asked, or for None unless TOPICLIB_PROGRESS=0 (as in the built book)."""
+    return os.environ.get("TOPICLIB_PROGRESS", "1") != "0" if progress is None else progress

@@ -1,0 +1,230 @@
+"""The paper's one-layer transformer (equations 5, 6 and 7), on tokens. Reads like the equations.
+
+Convention, once for the whole library: A[i, j] is the weight that query j gives to key i, so every
+*column* of A sums to 1 (the paper's column-wise softmax). Most libraries store the transpose.
+
+Documents are columns: X-tilde is (V, N), Z is (d, N), predictions are (V, N); a batch adds B in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from topiclib.documents import PAD
+from topiclib.validation import check_bool, check_int, check_real
+from topiclib.vocabulary import Vocabulary
+
+WEIGHTS = ("W_E", "W_K", "W_Q", "W_V")
+BIASES = ("b_K", "b_Q", "b_V")
+PARAMETERS = (*WEIGHTS, *BIASES, "b_pred")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """Shape and freedom of the model.
+
+    Parameters
+    ----------
+    vocabulary : V = Tv + 1 tokens
+    embedding_dim : d; None means V, the size of the authors' experiments
+    attention_dim : d_a, the head size; None means d
+    one_hot : freeze W_E = I, so d = V (equation 7)
+    uniform_attention : freeze W_K = W_Q = 0 (and b_K, b_Q), so A = 1/N
+    attention_biases : include b_K, b_Q, b_V, as Section 6.1 does; without them they stay 0, as in Section 3.3
+    frozen : names of parameters that are not trained, from W_E, W_K, W_Q, W_V, b_K, b_Q, b_V, b_pred
+    init_scale : standard deviation >= 0 of the normal initial weights (0.02 is BERT's); biases start at 0
+    """
+
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    embedding_dim: int | None = None
+    attention_dim: int | None = None
+    one_hot: bool = False
+    uniform_attention: bool = False
+    attention_biases: bool = True
+    frozen: tuple[str, ...] = ()
+    init_scale: float = 0.02
+
+    def __post_init__(self) -> None:
+        for name in ("embedding_dim", "attention_dim"):
+            if getattr(self, name) is not None:
+                check_int(name, getattr(self, name), 1)
+        for name in ("one_hot", "uniform_attention", "attention_biases"):
+            check_bool(name, getattr(self, name))
+        if isinstance(self.frozen, str):
+            raise TypeError(f"frozen = {self.frozen!r}: must be a tuple of names, such as ({self.frozen!r},)")
+        unknown = [name for name in self.frozen if name not in PARAMETERS]
+        if unknown:
+            raise ValueError(f"frozen = {self.frozen!r}: unknown {unknown}; must be from {', '.join(PARAMETERS)}")
+        if self.one_hot and self.embedding_dim not in (None, self.vocabulary.size):
+            raise ValueError(f"embedding_dim = {self.embedding_dim}: must be V = {self.vocabulary.size} when one_hot")
+        check_real("init_scale", self.init_scale, 0)
+
+    @classmethod
+    def paper(cls, **changes: object) -> ModelSettings:
+        """Section 6.1: T = v = 10, d = d_a = V, attention biases, every part trained. ``changes`` replace fields."""
+        return replace(cls(), **changes)  # type: ignore[arg-type]
+
+    @classmethod
+    def tiny(cls, **changes: object) -> ModelSettings:
+        """T = 3, v = 2, d = 5, d_a = 4: every dimension differs, for examples and tests."""
+        return replace(cls(Vocabulary(3, 2), embedding_dim=5, attention_dim=4, init_scale=0.5), **changes)  # type: ignore[arg-type]
+
+    @property
+    def d(self) -> int:
+        """Embedding dimension."""
+        return self.embedding_dim or self.vocabulary.size
+
+    @property
+    def d_a(self) -> int:
+        """Attention head size."""
+        return self.attention_dim or self.d
+
+    def shape_of(self, name: str) -> tuple[int, ...]:
+        """Shape of a parameter by its name (KeyError if unknown)."""
+        v, d, d_a = self.vocabulary.size, self.d, self.d_a
+        return {
+            "W_E": (d, v), "W_K": (d_a, d), "W_Q": (d_a, d), "W_V": (d, d),
+            "b_K": (d_a,), "b_Q": (d_a,), "b_V": (d,), "b_pred": (v,),
+        }[name]  # fmt: skip
+
+    def frozen_names(self) -> frozenset[str]:
+        """Every parameter that is not trained: those in ``frozen`` and those that the switches fix."""
+        names = set(self.frozen)
+        if self.one_hot:
+            names.add("W_E")
+        if self.uniform_attention:
+            names |= {"W_K", "W_Q", "b_K", "b_Q"}
+        if not self.attention_biases:
+            names |= set(BIASES)
+        return frozenset(names)
+
+
+class TopicTransformer(nn.Module):
+    """f(X~) = W_E^T W_V W_E X~ A(W_E X~) + b_pred (equation 6), with W_E tied to the prediction head.
+
+    The transpose on the first W_E is missing in the paper's equation 6; without it the shapes do not fit.
+    With ``one_hot`` this is equation 7. With attention biases (Section 6.1) keys, queries and values
+    are W Z + b.
+
+    Parameters
+    ----------
+    settings : shapes, switches, frozen parts
+    seed : seeds the initial weights (nothing else is random)
+
+    Attributes W_E (d, V), W_K (d_a, d), W_Q (d_a, d), W_V (d, d), b_K (d_a,), b_Q (d_a,), b_V (d,), b_pred (V,).
+    """
+
+    W_E: nn.Parameter
+    W_K: nn.Parameter
+    W_Q: nn.Parameter
+    W_V: nn.Parameter
+    b_K: nn.Parameter
+    b_Q: nn.Parameter
+    b_V: nn.Parameter
+    b_pred: nn.Parameter
+
+    def __init__(self, settings: ModelSettings, seed: int) -> None:
+        super().__init__()
+        check_int("seed", seed, 0)
+        self.settings = settings
+        generator = torch.Generator().manual_seed(seed)
+        frozen = settings.frozen_names()
+        for name in PARAMETERS:
+            shape = settings.shape_of(name)
+            # Every weight is drawn even if it is then replaced, so that freezing one part leaves the others as they were.
+            value = settings.init_scale * torch.randn(shape, generator=generator) if name in WEIGHTS else torch.zeros(shape)
+            if name == "W_E" and settings.one_hot:
+                value = torch.eye(settings.vocabulary.size)
+            if name in ("W_K", "W_Q") and settings.uniform_attention:
+                value = torch.zeros(shape)
+            self.register_parameter(name, nn.Parameter(value, requires_grad=name not in frozen))
+
+    def set_weight(self, name: str, value: npt.ArrayLike | Tensor, *, freeze: bool = True) -> None:
+        """Set a parameter to a given matrix (W_E, W_K, W_Q, W_V) or vector (b_pred, ...), and freeze it.
+
+        ``freeze=False`` leaves it as trainable or frozen as it was. Raises ValueError for an unknown
+        name, a wrong shape, or an entry that is not finite.
+        """
+        if name not in PARAMETERS:
+            raise ValueError(f"name = {name!r}: must be one of {', '.join(PARAMETERS)}")
+        parameter: nn.Parameter = getattr(self, name)
+        array = value if isinstance(value, Tensor) else torch.from_numpy(np.array(value, dtype=np.float64))
+        if array.shape != parameter.shape:
+            raise ValueError(f"{name} has shape {tuple(array.shape)}: must be {tuple(parameter.shape)}")
+        if not torch.isfinite(array).all():
+            raise ValueError(f"{name} has an entry that is not finite: must be finite everywhere")
+        with torch.no_grad():
+            parameter.copy_(array)
+        if freeze:
+            parameter.requires_grad_(False)
+
+    def trained(self) -> dict[str, nn.Parameter]:
+        """The parameters that are trained, by name."""
+        return {name: p for name, p in self.named_parameters() if p.requires_grad}
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Z = W_E X~: column j is the embedding of token j. ``tokens`` (B, N) -> (B, d, N); padding gives zeros."""
+        rows = nn.functional.embedding(tokens.clamp(min=0), self.W_E.T)  # (B, N, d)
+        return (rows * (tokens != PAD)[:, :, None]).transpose(1, 2)
+
+    def attention(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """A(Z) = softmax((W_K Z + b_K)^T (W_Q Z + b_Q) / sqrt(d_a)), each column summing to 1 (equation 5).
+
+        Parameters
+        ----------
+        tokens : (B, N) ids, ``PAD`` at the end of short documents; padding gets weight exactly 0
+        positions : (B, M) which queries to compute; all N if None
+
+        Returns (B, N, M): entry [b, i, j] is the weight of key i for query j.
+        """
+        self._check_tokens(tokens)
+        is_token = tokens != PAD  # (B, N)
+        queries_at = tokens.shape[1] if positions is None else positions.shape[1]
+        if self._is_uniform():
+            uniform = is_token.to(self.W_V.dtype) / is_token.sum(dim=1, keepdim=True)
+            return uniform[:, :, None].expand(-1, -1, queries_at)
+        z = self.embed(tokens)  # (B, d, N)
+        z_query = z if positions is None else z.gather(2, positions[:, None, :].expand(-1, z.shape[1], -1))
+        keys = self.W_K @ z + self.b_K[:, None]  # (B, d_a, N)
+        queries = self.W_Q @ z_query + self.b_Q[:, None]  # (B, d_a, M)
+        scores = keys.transpose(1, 2) @ queries / sqrt(self.settings.d_a)  # (B, N, M)
+        return scores.masked_fill(~is_token[:, :, None], float("-inf")).softmax(dim=1)
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Predictions f(X~) (equation 6, or 7 if one-hot); column j predicts position j.
+
+        ``tokens`` (B, N) and ``positions`` (B, M) as in ``attention``. Returns (B, V, M), or (B, V, N).
+        Computing only the positions in the loss is exact: column j of f needs only column j of A.
+        """
+        a = self.attention(tokens, positions)  # (B, N, M)
+        mixed = self.embed(tokens) @ a  # Z A, (B, d, M)
+        values = self.W_V @ mixed + self.b_V[:, None]  # (W_V Z + b_V) A, as the columns of A sum to 1
+        return self.W_E.T @ values + self.b_pred[:, None]  # (B, V, M)
+
+    def _is_uniform(self) -> bool:
+        """Whether W_K and the rest are frozen at 0, so that A = 1/N needs no scores."""
+        return self.settings.uniform_attention and not any(bool(getattr(self, name).any()) for name in ("W_K", "b_K", "W_Q", "b_Q"))
+
+    def _check_tokens(self, tokens: Tensor) -> None:
+        if tokens.dim() != 2 or tokens.dtype != torch.int64:
+            raise ValueError(f"tokens has shape {tuple(tokens.shape)} and dtype {tokens.dtype}: must be (B, N) of torch.int64")
+        low, high = tokens.aminmax()
+        if low < PAD or high >= self.settings.vocabulary.size:
+            raise ValueError(
+                f"tokens has ids from {int(low)} to {int(high)}: must be from 0 to "
+                f"{self.settings.vocabulary.num_words}, or PAD = {PAD}"
+            )
+        if not (tokens != PAD).any(dim=1).all():
+            raise ValueError("tokens has a document of padding only: must have at least one token in each")
+
+
+def frobenius_norms(model: TopicTransformer, names: Iterable[str] = WEIGHTS) -> dict[str, float]:
+    """Frobenius norm of each named parameter, as drawn in Figures 4 and 5."""
+    return {name: float(getattr(model, name).detach().norm()) for name in names}

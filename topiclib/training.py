@@ -1,0 +1,257 @@
+"""One training loop for every experiment: fresh documents and fresh masks at each step, SGD or Adam."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from topiclib.checkpoint import CheckpointError, load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
+from topiclib.compute import num_threads, show_progress
+from topiclib.documents import DocumentSettings, sample_documents
+from topiclib.history import History
+from topiclib.losses import LOSSES, l2_penalty, masked_loss
+from topiclib.masking import MaskedDocuments, MaskingSettings, mask_documents
+from topiclib.model import PARAMETERS, ModelSettings, TopicTransformer
+from topiclib.validation import check_choice, check_int, check_real
+
+OPTIMIZERS = ("sgd", "adam")
+MAX_LOSS = 1e6
+
+
+class DivergenceError(RuntimeError):
+    """Training diverged. ``step``, ``loss`` and ``history`` tell what happened until then."""
+
+    def __init__(self, step: int, loss: float, learning_rate: float, history: History) -> None:
+        super().__init__(
+            f"training diverged at step {step}: the loss is {loss:g}. Try a smaller learning_rate "
+            f"(now {learning_rate:g}; {learning_rate / 10:g} is a first guess), a smaller init_scale, or optimizer='adam'."
+        )
+        self.step, self.loss, self.history = step, loss, history
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Everything that decides a run but its seed.
+
+    Parameters
+    ----------
+    documents, masking, model : settings of the data (3.1, 6.1), the masks (3.2) and the transformer (3.3)
+    loss : ``"cross_entropy"`` (equation 4) or ``"squared"`` (equation 3)
+    optimizer : ``"sgd"`` (plain, no momentum) or ``"adam"`` (torch's defaults)
+    learning_rate : > 0; the paper's figures use 0.01
+    steps : number of updates, >= 1
+    batch_size : documents a step, >= 1; 40 in the authors' code
+    l2_coef : lambda >= 0 in loss + lambda ||theta||^2 (equation 2)
+    l2_on : names of the parameters in the penalty; None means every trained one
+    log_every : steps between records of norms and rotation; 10 gives Figure 5's rotation
+    eval_every, eval_docs : steps between held-out losses, and documents in each
+    snapshots : steps at which to keep every parameter (0 is the start)
+    """
+
+    documents: DocumentSettings = field(default_factory=DocumentSettings.paper)
+    masking: MaskingSettings = field(default_factory=MaskingSettings.paper)
+    model: ModelSettings = field(default_factory=ModelSettings.paper)
+    loss: str = "cross_entropy"
+    optimizer: str = "adam"
+    learning_rate: float = 0.01
+    steps: int = 1000
+    batch_size: int = 40
+    l2_coef: float = 0.0
+    l2_on: tuple[str, ...] | None = None
+    log_every: int = 10
+    eval_every: int = 100
+    eval_docs: int = 200
+    snapshots: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.model.vocabulary != self.documents.vocabulary:
+            raise ValueError(f"model.vocabulary = {self.model.vocabulary}: must be the documents' {self.documents.vocabulary}")
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_real("learning_rate", self.learning_rate, 0, open_low=True)
+        for name in ("steps", "batch_size", "log_every", "eval_every", "eval_docs"):
+            check_int(name, getattr(self, name), 1)
+        check_real("l2_coef", self.l2_coef, 0)
+        if isinstance(self.l2_on, str) or any(name not in PARAMETERS for name in self.l2_on or ()):
+            raise ValueError(f"l2_on = {self.l2_on!r}: must be None or a tuple of names from {', '.join(PARAMETERS)}")
+        for step in self.snapshots:
+            check_int("snapshots", step, 0, self.steps)
+
+    @classmethod
+    def paper(cls, **changes: object) -> TrainingSettings:
+        """Section 6.1 at full size, every part trained, learning rate 0.01. ``changes`` replace fields."""
+        return replace(cls(), **changes)  # type: ignore[arg-type]
+
+    @classmethod
+    def tiny(cls, **changes: object) -> TrainingSettings:
+        """Seconds long: T = 3, v = 2, short documents; for examples and tests."""
+        small = cls(
+            DocumentSettings.tiny(), MaskingSettings(0.3), ModelSettings.tiny(), steps=20, batch_size=8, eval_every=10, eval_docs=8
+        )
+        return replace(small, **changes)  # type: ignore[arg-type]
+
+
+@dataclass
+class TrainingRun:
+    """A model after ``step`` updates, its history, and the settings and seed it came from."""
+
+    settings: TrainingSettings
+    seed: int
+    model: TopicTransformer
+    history: History
+    step: int
+
+
+def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> MaskedDocuments:
+    """Fresh documents with fresh masks, as every training step and every evaluation draws them."""
+    generator = np.random.default_rng(rng) if isinstance(rng, int) else rng
+    documents = sample_documents(settings.documents, num_docs, generator)
+    return mask_documents(documents.tokens, settings.documents.vocabulary, settings.masking, generator)
+
+
+def held_out_loss(model: TopicTransformer, settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> float:
+    """Equation 1 on ``num_docs`` fresh documents, without gradient and without the L2 term."""
+    with torch.no_grad():
+        return float(masked_loss(model, sample_batch(settings, num_docs, rng), settings.loss))
+
+
+class _Run:
+    """The state of a run: what a checkpoint must hold to go on as if nothing had happened."""
+
+    def __init__(self, settings: TrainingSettings, seed: int, model: TopicTransformer | None) -> None:
+        self.settings, self.seed, self.step = settings, seed, 0
+        self.model = TopicTransformer(settings.model, seed) if model is None else model
+        trained = self.model.trained()
+        if not trained:
+            raise ValueError("model has no trained parameter: at least one must not be frozen")
+        chosen = trained if settings.l2_on is None else {n: p for n, p in trained.items() if n in settings.l2_on}
+        if settings.l2_coef and not chosen:
+            raise ValueError(f"l2_on = {settings.l2_on!r}: must name a trained parameter; trained are {', '.join(trained)}")
+        self.penalized = list(chosen.values())
+        make = torch.optim.SGD if settings.optimizer == "sgd" else torch.optim.Adam
+        self.optimizer = make(trained.values(), lr=settings.learning_rate)
+        # Two streams: how often one evaluates does not change what one trains on.
+        train_seed, eval_seed = np.random.SeedSequence(seed).spawn(2)
+        self.train_rng, self.eval_rng = np.random.default_rng(train_seed), np.random.default_rng(eval_seed)
+        self.history, self.previous_W_V = History(), None
+        self._record()
+
+    previous_W_V: Tensor | None
+
+    def _record(self) -> None:
+        s, t = self.settings, self.step
+        if t % s.log_every == 0:
+            self.previous_W_V = self.history.log(t, self.model, self.previous_W_V)
+        if t % s.eval_every == 0:
+            self.history.eval_steps.append(t)
+            self.history.held_out_loss.append(held_out_loss(self.model, s, s.eval_docs, self.eval_rng))
+        if t in s.snapshots:
+            self.history.snapshot(t, self.model)
+
+    def update(self) -> None:
+        s = self.settings
+        loss = masked_loss(self.model, sample_batch(s, s.batch_size, self.train_rng), s.loss)
+        value = float(loss.detach())
+        if not isfinite(value) or value > MAX_LOSS:
+            raise DivergenceError(self.step, value, s.learning_rate, self.history)
+        if s.l2_coef:
+            loss = loss + s.l2_coef * l2_penalty(self.penalized)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.history.train_loss.append(value)
+        self.step += 1
+        self._record()
+
+    def _identity(self) -> dict[str, Any]:
+        """What must agree for a checkpoint to be of this run; ``steps`` may grow. Through JSON: tuples become lists."""
+        settings: dict[str, Any] = json.loads(json.dumps(asdict(self.settings)))
+        del settings["steps"]
+        return {"settings": settings, "seed": self.seed, "trained": sorted(self.model.trained())}
+
+    def save(self, path: str | Path) -> None:
+        tensors = {f"model.{n}": p for n, p in self.model.named_parameters()} | optimizer_tensors(self.optimizer)
+        if self.previous_W_V is not None:
+            tensors["previous_W_V"] = self.previous_W_V
+        for step, weights in self.history.snapshots.items():
+            tensors |= {f"snapshot.{step}.{n}": torch.from_numpy(w) for n, w in weights.items()}
+        rngs = [self.train_rng.bit_generator.state, self.eval_rng.bit_generator.state]
+        meta = {"identity": self._identity(), "step": self.step, "curves": self.history.curves(), "rngs": rngs}
+        save_checkpoint(path, {n: t.clone() for n, t in tensors.items()}, meta)
+
+    def load(self, path: str | Path) -> None:
+        tensors, meta = load_checkpoint(path)
+        ours, theirs = self._identity(), meta["identity"]
+        if ours != theirs:
+            differ = [k for k in ours["settings"] if ours["settings"][k] != theirs["settings"].get(k)]
+            differ += [k for k in ("seed", "trained") if ours[k] != theirs.get(k)]
+            raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run ({', '.join(differ)} differ); use another path")
+        if meta["step"] > self.settings.steps:
+            raise CheckpointError(f"checkpoint = {str(path)!r}: is at step {meta['step']}, beyond steps = {self.settings.steps}")
+        with torch.no_grad():
+            for name, parameter in self.model.named_parameters():
+                parameter.copy_(tensors[f"model.{name}"])
+        restore_optimizer(self.optimizer, tensors)
+        snapshots: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            if name.startswith("snapshot."):
+                _, step, parameter_name = name.split(".")
+                snapshots.setdefault(int(step), {})[parameter_name] = value
+        self.history.load(meta["curves"], snapshots)
+        self.previous_W_V, self.step = tensors.get("previous_W_V"), meta["step"]
+        self.train_rng.bit_generator.state, self.eval_rng.bit_generator.state = meta["rngs"]
+
+
+def train(
+    settings: TrainingSettings,
+    *,
+    seed: int,
+    model: TopicTransformer | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int = 500,
+    stop_at: int | None = None,
+    progress: bool | None = None,
+    threads: int | None = 1,
+) -> TrainingRun:
+    """Minimise equation 1 (plus lambda ||theta||^2, equation 2) and record the way.
+
+    Parameters
+    ----------
+    settings : what to train, on what, how
+    seed : seeds the initial weights, the documents and the masks; the same seed gives the same run
+    model : start from this model (it is trained in place) instead of a new one
+    checkpoint : file to save to; if it holds this very run, the run goes on from there, bit for bit as if it
+        had not stopped. A file of another run, or of another kind, is an error and stays as it is
+    checkpoint_every : steps between saves; an interrupted run loses at most so many
+    stop_at : stop (and save) at this step, to go on later
+    progress : draw a progress bar; None draws one unless TOPICLIB_PROGRESS=0
+    threads : torch threads during the run (restored after); None leaves them as they are
+
+    Raises DivergenceError (step, loss, what to try), CheckpointError, or ValueError for bad settings.
+    """
+    check_int("seed", seed, 0)
+    check_int("checkpoint_every", checkpoint_every, 1)
+    if stop_at is not None:
+        check_int("stop_at", stop_at, 0, settings.steps)
+    if model is not None and model.settings != settings.model:
+        raise ValueError(f"model has settings {model.settings}: must be settings.model = {settings.model}")
+    with num_threads(threads):
+        run = _Run(settings, seed, model)
+        if checkpoint is not None and Path(checkpoint).exists():
+            run.load(checkpoint)
+        end = settings.steps if stop_at is None else stop_at
+        with tqdm(total=end, initial=run.step, desc="training", unit="step", disable=not show_progress(progress)) as bar:
+            while run.step < end:
+                run.update()
+                bar.update()
+                if checkpoint is not None and (run.step % checkpoint_every == 0 or run.step == end):
+                    run.save(checkpoint)
+    return TrainingRun(settings, seed, run.model, run.history, run.step)

@@ -1,0 +1,67 @@
+"""Checks on arguments: every message names the argument, its value and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def check_int(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return ``value`` as an int if it is a whole number in [low, high]; raise ValueError or TypeError if not."""
+    allowed = f"a whole number >= {low}" if high is None else f"a whole number from {low} to {high}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(f"{name} = {value!r}: must be {allowed}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise ValueError(f"{name} = {value!r}: must be {allowed}")
+    return number
+
+
+def check_real(
+    name: str,
+    value: object,
+    low: float,
+    high: float = float("inf"),
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Return ``value`` as a float if it is finite and in the interval; raise ValueError or TypeError if not."""
+    left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
+    allowed = f"a finite number in {left}{low:g}, {high:g}{right}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} = {value!r}: must be {allowed}")
+    number = float(value)
+    below = number <= low if open_low else number < low
+    above = number >= high if open_high else number > high
+    if not np.isfinite(number) or below or above:
+        raise ValueError(f"{name} = {value!r}: must be {allowed}")
+    return number
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Return ``value`` if it is one of ``choices``; raise ValueError if not."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, choices))}")
+    return value
+
+
+def check_bool(name: str, value: object) -> bool:
+    """Return ``value`` if it is True or False; raise TypeError if not."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} = {value!r}: must be True or False")
+    return bool(value)
+
+
+def as_rng(rng: object) -> np.random.Generator:
+    """Return a NumPy Generator: ``rng`` itself, or a new one from an int seed.
+
+    Randomness is always passed in: None and the global state are not accepted (TypeError).
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, Integral) and not isinstance(rng, bool) and int(rng) >= 0:
+        return np.random.default_rng(int(rng))
+    raise TypeError(f"rng = {rng!r}: must be a numpy.random.Generator or a seed (a whole number >= 0)")
