@@ -1,0 +1,120 @@
+"""Give plain Markdown the book's look, so that the same notebook reads well in Jupyter, in Colab and here.
+
+- A block quote that begins with bold 'Theorem 1', 'Lemma 1', 'Exercise 3.1-...', 'In this chapter' and the like
+  becomes a box, with an identifier for links (``#theorem-1``).
+- A displayed equation with ``\\tag{5}`` gets the identifier ``equation-5``; numbers are the paper's.
+- Identifiers in HTML (figures, claims, sliders) can be linked to with ``[text](#id)`` and ``[text](other.ipynb#id)``.
+- The folded solutions of self-study exercises are put in behind them (only here, not in the notebooks).
+A link to an identifier that is not there is a warning, so with ``-W`` it fails the build.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.transforms import Transform
+from sphinx.application import Sphinx
+from sphinxcontrib.bibtex.nodes import bibliography
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from exercises.catalogue import EXERCISES
+
+PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
+BOX = re.compile(rf"^({'|'.join(PAPER_KINDS)}|Exercise|In this chapter|Beyond the paper|Erratum|Note)\b[ \u00a0]?([\w.\-]*)")
+TAG = re.compile(r"\\tag\{([^}]*)\}")
+BIBLIOGRAPHY = Path(__file__).resolve().parents[1] / "references.bib"
+BIB_KEY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
+HTML_ID = re.compile(r"""\sid=["']([A-Za-z][\w\-.]*)["']""")
+
+
+def identifier(kind: str, number: str) -> str:
+    """``theorem-1`` for Theorem 1, ``equation-a-8`` for equation A.8."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{kind} {number}".lower()).strip("-")
+
+
+class PaperMarkup(Transform):
+    """See the module's docstring. Runs before links to identifiers are resolved."""
+
+    default_priority = 500
+
+    def apply(self, **_: Any) -> None:
+        self.slugs: dict[str, tuple[int | None, str, str]] = getattr(self.document, "myst_slugs", {})
+        env = self.document.settings.env
+        for quote in list(self.document.findall(nodes.block_quote)):
+            self.box(quote)
+        for block in list(self.document.findall(nodes.math_block)):
+            self.equation(block)
+        for raw in list(self.document.findall(nodes.raw)):
+            for ident in HTML_ID.findall(raw.astext()):
+                self.slugs.setdefault(ident, (raw.line, ident, ident))
+        for reference in self.document.findall(nodes.reference):
+            if str(reference.get("refuri", "")).startswith("#claim-"):
+                reference["classes"].append("tl-number")
+        if any(True for _ in self.document.findall(bibliography)):
+            for key in BIB_KEY.findall(BIBLIOGRAPHY.read_text()):
+                self.slugs.setdefault(key, (None, key, key))
+        self.document.myst_slugs = self.slugs
+        env.metadata[env.docname]["myst_slugs"] = self.slugs
+
+    def box(self, quote: nodes.block_quote) -> None:
+        """Turn a block quote that begins with a bold label into a box."""
+        first = quote[0] if len(quote) else None
+        inline = [child for child in first if child.astext()] if isinstance(first, nodes.paragraph) else []
+        if not inline or not isinstance(inline[0], nodes.strong):
+            return
+        match = BOX.match(inline[0].astext())
+        if match is None:
+            return
+        kind, number = match[1], match[2].rstrip(".")
+        box = nodes.container(classes=["tl-box", f"tl-{identifier(kind, '')}"])
+        # A paper's box is named by its number; a restatement elsewhere keeps its own look but not the name.
+        ident = identifier(kind, number) if number else ""
+        if ident and ident not in self.slugs:
+            box["ids"].append(ident)
+            self.slugs[ident] = (quote.line, ident, f"{kind} {number}")
+        first["classes"].append("tl-box-title")
+        box += quote.children
+        quote.replace_self(box)
+
+    def equation(self, block: nodes.math_block) -> None:
+        """Name an equation by its tag, and keep Sphinx from wrapping it (a tag cannot stand inside ``split``)."""
+        text = block.astext()
+        tag = TAG.search(text)
+        if tag is None:
+            return
+        ident = identifier("equation", tag[1])
+        if ident not in self.slugs:
+            block["ids"].append(ident)
+            self.slugs[ident] = (block.line, ident, f"equation {tag[1]}")
+        block["nowrap"] = True
+        block.rawsource = f"\\[{text}\\]"
+        block.children = [nodes.Text(block.rawsource)]
+
+
+def fold_solutions(_: Sphinx, docname: str, source: list[str]) -> None:
+    """Put the folded solution behind each self-study exercise of a chapter."""
+    if not source[0].lstrip().startswith("{"):
+        return
+    notebook = json.loads(source[0])
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(cell)
+        ident = cell["metadata"].get("exercise")
+        if ident and cell["id"].endswith("-check") and EXERCISES[ident].self_study:
+            text = EXERCISES[ident].solution_cell()
+            cells.append({"cell_type": "markdown", "id": f"{cell['id'][:-6]}-solution", "metadata": {}, "source": text})
+    notebook["cells"] = cells
+    source[0] = json.dumps(notebook)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.add_transform(PaperMarkup)
+    app.connect("source-read", fold_solutions)
+    return {"version": "1", "parallel_read_safe": True}

@@ -1,0 +1,5 @@
+"""Exercises of the preface."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

@@ -1,0 +1,5 @@
+"""Exercises of Section 3.1."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

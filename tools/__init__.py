@@ -1,0 +1,1 @@
+"""Tools that set up, build and check the book."""

@@ -1,0 +1,127 @@
+"""Keep the chapters' notebooks in form: generated cells in step with their sources, ids stable, outputs clean.
+
+``python -m tools.notebooks sync`` writes; ``python -m tools.notebooks check`` only reports, and exits 1 on a finding.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from exercises.catalogue import EXERCISES
+from exercises.format import Exercise
+from tools.prose import prose_findings
+from tools.settings import BOOK, setup_cell
+
+Notebook = Any
+MAX_LINES = 25
+CHECKED_TAG = "nbval-check-output"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def chapters() -> list[Path]:
+    """Every chapter notebook."""
+    return sorted(p for p in BOOK.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+
+
+def read(path: Path) -> Notebook:
+    """The notebook in format 4."""
+    return nbformat.read(path, as_version=4)
+
+
+def write(path: Path, notebook: Notebook) -> None:
+    """Write in the one form that makes small diffs."""
+    text = nbformat.writes(notebook, indent=1, ensure_ascii=False)
+    path.write_text(text.rstrip("\n") + "\n")
+
+
+def _cell(kind: str, ident: str, source: str, metadata: dict[str, Any]) -> Notebook:
+    make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
+    return make(source=source, id=ident, metadata=metadata)
+
+
+def exercise_cells(exercise: Exercise) -> list[Notebook]:
+    """Statement, stub and check call of an exercise, as a chapter shows them."""
+    ident = exercise.anchor
+    return [
+        _cell("markdown", ident, exercise.statement_cell(), {"exercise": exercise.id}),
+        _cell("code", f"{ident}-answer", exercise.answer_cell(), {"exercise": exercise.id}),
+        _cell("code", f"{ident}-check", exercise.check_cell(), {"exercise": exercise.id}),
+    ]
+
+
+def synced(notebook: Notebook) -> Notebook:
+    """The notebook with generated cells made anew, outputs cleared where nbval does not compare them, metadata plain."""
+    cells: list[Notebook] = []
+    done: set[str] = set()
+    for cell in notebook.cells:
+        ident = cell.metadata.get("exercise")
+        if ident is None:
+            cells.append(cell)
+        elif ident not in done:
+            done.add(ident)
+            cells.extend(exercise_cells(EXERCISES[ident]))
+    for cell in cells:
+        if cell.id == "set-up":
+            cell.source, cell.metadata = setup_cell(), {"tags": ["hide-input"]}
+        if cell.cell_type == "code":
+            cell.execution_count = None
+            if CHECKED_TAG not in cell.metadata.get("tags", []):
+                cell.outputs = []
+            for output in cell.outputs:
+                output.pop("execution_count", None) if output.output_type != "execute_result" else output.update(
+                    execution_count=None
+                )
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k in ("exercise", "tags")}
+    return nbformat.from_dict({**notebook, "cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5})
+
+
+def findings(path: Path) -> Iterator[str]:
+    """What is wrong with a chapter, a line each."""
+    notebook = read(path)
+    if path.read_text() != nbformat.writes(synced(notebook), indent=1, ensure_ascii=False).rstrip("\n") + "\n":
+        yield "is not in step: run 'make notebooks'"
+    ids = [cell.id for cell in notebook.cells]
+    for ident in sorted({i for i in ids if ids.count(i) > 1}):
+        yield f"cell id {ident!r} occurs twice"
+    for cell in notebook.cells:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cell.id) or re.fullmatch(r"[0-9a-f]{8}", cell.id):
+            yield f"cell id {cell.id!r}: give it a name of lower-case words and hyphens"
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        if cell.cell_type == "code" and len(lines) > MAX_LINES:
+            yield f"cell {cell.id!r} has {len(lines)} lines of code: at most {MAX_LINES}"
+        if cell.cell_type == "markdown" and re.search(r"^(:::|```)\{|\{(ref|numref|cite|eq|doc|prf:ref)[}:]", cell.source, re.M):
+            yield f"cell {cell.id!r} has a MyST directive or role: Jupyter and Colab would show it raw"
+        if re.search(r"\bTODO\b|coming soon|lorem ipsum", cell.source, re.I):
+            yield f"cell {cell.id!r} has unfinished text"
+    yield from prose_findings(notebook)
+
+
+def main(arguments: list[str]) -> int:
+    """Run ``sync`` or ``check``."""
+    if arguments not in (["sync"], ["check"]):
+        print("usage: python -m tools.notebooks sync|check", file=sys.stderr)
+        return 2
+    bad = 0
+    for path in chapters():
+        if arguments == ["sync"]:
+            notebook = synced(read(path))
+            nbformat.validate(notebook)
+            write(path, notebook)
+        for finding in findings(path):
+            print(f"{path.relative_to(BOOK.parent)}: {finding}", file=sys.stderr)
+            bad += 1
+    print(f"{len(chapters())} chapters, {bad} findings")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

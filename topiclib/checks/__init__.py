@@ -1,0 +1,24 @@
+"""What a learner's answer must satisfy, and the hint when it does not.
+
+In a chapter: ``check("3.3-column-softmax", column_softmax)``. It never stops the notebook: it returns a verdict
+that says passed, not answered yet, or what is wrong by its misconception, without giving the value away.
+"""
+
+# Each module registers its checks when it is imported.
+from topiclib.checks import preface, section_1, section_2, section_3, section_3_1, section_3_2, section_3_3, section_4
+from topiclib.checks.base import Misconception, Verdict, check, names
+
+__all__ = [
+    "Misconception",
+    "Verdict",
+    "check",
+    "names",
+    "preface",
+    "section_1",
+    "section_2",
+    "section_3",
+    "section_3_1",
+    "section_3_2",
+    "section_3_3",
+    "section_4",
+]

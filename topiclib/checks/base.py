@@ -1,0 +1,107 @@
+"""The verdict on an answer, and the register of checks by exercise."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Answer = Callable[..., Any]
+Check = Callable[[Answer], None]
+_CHECKS: dict[str, Check] = {}
+MARKS = {"passed": "✓", "wrong": "✗", "unanswered": "○"}
+
+
+class Misconception(Exception):
+    """An answer is wrong in a way that has a name. ``key`` is the name, the message is the learner's hint."""
+
+    def __init__(self, key: str, hint: str) -> None:
+        super().__init__(hint)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Status ``"passed"``, ``"wrong"`` or ``"unanswered"``; the misconception's key where there is one; a sentence."""
+
+    exercise: str
+    status: str
+    message: str
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{MARKS[self.status]} Exercise {self.exercise}: {self.message}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f'<div class="tl-verdict tl-{self.status}" role="status">{html.escape(str(self))}</div>'
+
+
+def register(exercise: str) -> Callable[[Check], Check]:
+    """Make the decorated function the check of an exercise: it returns for a right answer, raises Misconception for a wrong one."""
+
+    def add(function: Check) -> Check:
+        if exercise in _CHECKS:
+            raise ValueError(f"exercise = {exercise!r}: has a check already")
+        _CHECKS[exercise] = function
+        return function
+
+    return add
+
+
+def names() -> list[str]:
+    """The exercises that have a check."""
+    return sorted(_CHECKS)
+
+
+def check(exercise: str, answer: Answer) -> Verdict:
+    """The verdict on an answer. Raises ValueError for an unknown exercise only."""
+    if exercise not in _CHECKS:
+        raise ValueError(f"exercise = {exercise!r}: must be one of {', '.join(names())}")
+    if not callable(answer):
+        kind = type(answer).__name__
+        return Verdict(exercise, "wrong", f"pass the function itself, without calling it; this is a {kind}.", "not-a-function")
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            _CHECKS[exercise](answer)
+    except NotImplementedError:
+        return Verdict(exercise, "unanswered", "not answered yet.")
+    except Misconception as error:
+        return Verdict(exercise, "wrong", str(error), error.key)
+    except Exception as error:
+        return Verdict(exercise, "wrong", f"your function raised {type(error).__name__}: {error}", "raised")
+    return Verdict(exercise, "passed", "passed.")
+
+
+def expect(condition: object, key: str, hint: str) -> None:
+    """Raise Misconception(key, hint) unless ``condition`` is true."""
+    if not bool(condition):
+        raise Misconception(key, hint)
+
+
+def as_array(value: object, shape: tuple[int, ...], what: str) -> npt.NDArray[np.float64]:
+    """The answer's return value as a float array of the given shape; Misconception for anything else."""
+    if value is None:
+        raise Misconception("no-return", f"your function returns None: end it with a return of {what}.")
+    try:
+        tensor = value.detach().cpu().numpy() if hasattr(value, "detach") else value
+        array = np.asarray(tensor, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Misconception("wrong-type", f"return {what} as numbers; this is a {type(value).__name__}.") from None
+    if array.shape != shape:
+        raise Misconception("wrong-shape", f"return {what} of shape {shape}; yours has shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise Misconception("not-finite", f"return {what} without NaN or infinity.")
+    return array
+
+
+def close(a: npt.ArrayLike, b: npt.ArrayLike, tol: float = 1e-6) -> bool:
+    """Whether two arrays agree to ``tol``, relative to the larger of 1 and the entries."""
+    return bool(np.allclose(np.asarray(a), np.asarray(b), rtol=tol, atol=tol))
