@@ -1,0 +1,45 @@
+# How Transformers Learn Topic Structure. 'make' alone lists what there is.
+PYTHON ?= python3
+JOBS ?= 2
+RUN = .venv/bin/python
+# Small tensors: more threads than one cost time, above all while something else runs.
+export OMP_NUM_THREADS = 1
+
+.PHONY: help book test lab lint unit chapters notebooks repeat clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-10s %s\n", $$1, $$2 }'
+
+book: env ## set up, execute every chapter, render the book to _build/html
+	@$(RUN) -m tools.build
+
+test: env lint unit chapters ## set up, check the code, run the unit tests, run every chapter
+
+lab: env ## open the chapters in JupyterLab
+	@$(RUN) -m jupyterlab book
+
+lint: env ## ruff, mypy, and the form of the notebooks
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check --quiet topiclib tools tests exercises book/_ext
+	@$(RUN) -m mypy
+	@$(RUN) -m tools.notebooks check
+
+unit: env ## the unit tests
+	@$(RUN) -m pytest -q -n $(JOBS)
+
+chapters: env ## run every chapter with nbval
+	@TOPICLIB_PROGRESS=0 $(RUN) -m pytest -q -n $(JOBS) --dist loadscope --nbval-lax --nbval-current-env \
+		--nbval-cell-timeout=600 -p no:cacheprovider book
+
+notebooks: env ## bring generated cells up to date, clear outputs
+	@$(RUN) -m tools.notebooks sync
+
+repeat: env ## execute the built chapters again and compare the printed numbers
+	@$(RUN) -m tools.repeat
+
+clean: ## delete what the build made (not the environment)
+	rm -rf _build
+
+.PHONY: env
+env:
+	@$(PYTHON) tools/environment.py

@@ -1,0 +1,85 @@
+"""The build fails on what it must fail on: planted faults in a copy of the book with one small chapter."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tools.settings import ROOT, setup_cell
+
+TOC = "format: jb-book\nroot: book/small\nchapters:\n  - file: book/references\n"
+TEXT = """# Small
+
+A claim of [0.5](#claim-half), a [box](#theorem-1), an [equation](#equation-1), [a book](references.md#devlin2019).
+
+> **Theorem 1** (Small). It is small.
+
+$$ a = b \\tag{1} $$
+"""
+CODE = 'claim("half", 0.5, "0.5")\n'
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the project whose book is one small chapter."""
+    keep = shutil.ignore_patterns(".venv", ".git", "_build", "*.ipynb", "__pycache__", ".*_cache", "*.egg-info")
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=keep)
+    (tmp_path / "copy" / "_toc.yml").write_text(TOC)
+    return tmp_path / "copy"
+
+
+def build(copy: Path, text: str = TEXT, code: str = CODE) -> subprocess.CompletedProcess[str]:
+    cells = [
+        nbformat.v4.new_markdown_cell(text, id="title"),
+        nbformat.v4.new_code_cell(setup_cell(), id="set-up"),
+        nbformat.v4.new_code_cell(code, id="code"),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), copy / "book" / "small.ipynb")
+    return subprocess.run([sys.executable, "-m", "tools.build"], cwd=copy, capture_output=True, text=True)
+
+
+def test_a_clean_book_builds_and_collects_its_claims(copy: Path) -> None:
+    result = build(copy)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (copy / "_build" / "html" / "index.html").exists()
+    assert "1 claims hold" in result.stdout
+    page = (copy / "_build" / "html" / "book" / "small.html").read_text()
+    assert 'id="theorem-1"' in page
+    assert 'id="equation-1"' in page
+    assert "tl-box" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        pytest.param(TEXT, CODE + "raise RuntimeError('planted')", "planted", id="failing cell"),
+        pytest.param(TEXT + "\n[gone](gone.ipynb)", CODE, "gone.ipynb", id="broken link to a chapter"),
+        pytest.param(TEXT + '\n<a href="gone.html">gone</a>', CODE, "gone.html", id="broken link in HTML"),
+        pytest.param(TEXT + "\n[gone](#theorem-99)", CODE, "theorem-99", id="broken cross-reference"),
+        pytest.param(TEXT + "\n[gone](references.md#nobody1900)", CODE, "nobody1900", id="broken citation"),
+        pytest.param(TEXT, 'claim("half", 0.6, "0.5")', "the text says", id="false claim"),
+        pytest.param(TEXT, CODE + "import sys; print('oops', file=sys.stderr)", "stderr", id="output on stderr"),
+        pytest.param(TEXT + '\n<img alt="x" src="https://example.org/x.png">', CODE, "from elsewhere", id="outside request"),
+        pytest.param(TEXT + "\n[out](https://example.org)", CODE, "external link", id="unlisted external link"),
+    ],
+)
+def test_a_planted_fault_fails_the_build(copy: Path, text: str, code: str, said: str) -> None:
+    result = build(copy, text, code)
+    assert result.returncode != 0
+    assert said in result.stdout + result.stderr
+
+
+def test_a_change_in_the_library_makes_cached_outputs_stale(copy: Path) -> None:
+    code = CODE + "import topiclib\nprint('says', getattr(topiclib, 'planted', 'nothing'))"
+    assert build(copy, code=code).returncode == 0
+    page = copy / "_build" / "html" / "book" / "small.html"
+    assert "says nothing" in page.read_text()
+    library = copy / "topiclib" / "__init__.py"
+    library.write_text(library.read_text() + "planted = 'something'\n")
+    assert build(copy, code=code).returncode == 0
+    assert "says something" in page.read_text()

@@ -1,0 +1,126 @@
+"""Execute every chapter and render the book to ``_build/html``; any warning, dead link or false claim fails the build."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tools.ledger import write_ledger
+from tools.settings import PLACEHOLDER, ROOT, repository
+from tools.site import site_findings
+
+BUILD = ROOT / "_build"
+CACHE = BUILD / ".jupyter_cache"
+CALL = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+READING = re.compile(r"reading sources\.\.\. \[ *(\d+)%\] (\S+)")
+EXECUTED = re.compile(r"([\w/]+)\.ipynb: Executed notebook in ([\d.]+) seconds")
+EXECUTING = re.compile(r"([\w/]+)\.ipynb: Executing notebook")
+
+
+def library_key() -> str:
+    """What outputs depend on beside the notebooks' own code: the library and the exact versions."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in [*sorted((ROOT / "topiclib").rglob("*")), ROOT / "constraints.txt"]:
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def prepare() -> None:
+    """Start from nothing but executed notebooks that are still true."""
+    for stale in (BUILD / "html", BUILD / ".doctrees", BUILD / "jupyter_execute"):
+        shutil.rmtree(stale, ignore_errors=True)
+    key = CACHE / "KEY"
+    if not key.exists() or key.read_text() != library_key():
+        shutil.rmtree(CACHE, ignore_errors=True)
+        CACHE.mkdir(parents=True)
+        key.write_text(library_key())
+
+
+def environment() -> dict[str, str]:
+    """The build's environment: static pages, no progress bars, one thread a chapter, no user's IPython start-up."""
+    changes = {"TOPICLIB_STATIC": "1", "TOPICLIB_PROGRESS": "0", "OMP_NUM_THREADS": "1", "IPYTHONDIR": str(BUILD / ".ipython")}
+    return {
+        **os.environ,
+        **changes,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+    }
+
+
+def render(log: Path) -> int:
+    """Run Jupyter Book with its output in ``log`` and a line of progress for each step; its exit status."""
+    command = [sys.executable, "-c", CALL, "build", str(ROOT), "--path-output", str(ROOT), "-W", "-n", "--keep-going"]
+    with (
+        log.open("w") as out,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(), cwd=ROOT
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            for raw in process.stdout:
+                line = ANSI.sub("", raw)
+                out.write(line)
+                out.flush()
+                if match := EXECUTING.search(line):
+                    print(f"  executing {match[1].rsplit('/', 1)[-1]} ...", flush=True)
+                elif match := EXECUTED.search(line):
+                    print(f"  executed  {match[1].rsplit('/', 1)[-1]} in {float(match[2]):.0f} s", flush=True)
+                elif match := READING.search(line):
+                    print(f"[{match[1]:>3}%] {match[2].rsplit('/', 1)[-1]}", flush=True)
+                elif ("WARNING" in line and "IPKernelApp" not in line) or "ERROR" in line:
+                    print(f"  {line.strip()}", file=sys.stderr, flush=True)
+        except BaseException:
+            process.terminate()
+            raise
+    return process.returncode
+
+
+def show_failures() -> None:
+    """Print the end of each failed chapter's traceback."""
+    for report in sorted((BUILD / "html" / "reports").rglob("*.log")):
+        tail = "\n".join(ANSI.sub("", report.read_text()).rstrip().splitlines()[-12:])
+        print(f"\n{report.stem.removesuffix('.err')} failed:\n{tail}", file=sys.stderr)
+
+
+def main() -> int:
+    """Build; 0 only if nothing at all is wrong."""
+    start = time.monotonic()
+    try:
+        BUILD.mkdir(exist_ok=True)
+        prepare()
+        log = BUILD / "build.log"
+        print("Building the book: executing chapters, then rendering", flush=True)
+        if status := render(log):
+            show_failures()
+            print(f"The build failed; everything it said is in {log}", file=sys.stderr)
+            return status
+        findings = [*site_findings(BUILD / "html"), *write_ledger(BUILD)]
+    except KeyboardInterrupt:
+        print("\nInterrupted. Run the same command again: finished chapters are kept.", file=sys.stderr)
+        return 130
+    except OSError as error:
+        print(f"The build stopped: {error}", file=sys.stderr)
+        return 1
+    for finding in findings:
+        print(f"  {finding}", file=sys.stderr)
+    if findings:
+        print(f"The build failed: {len(findings)} findings", file=sys.stderr)
+        return 1
+    claims = json.loads((BUILD / "claims.json").read_text())
+    if repository() == PLACEHOLDER:
+        print("Note: repository.url in _config.yml is still the placeholder, so pages have no launch and edit buttons")
+    print(f"{len(claims)} claims hold. Built in {time.monotonic() - start:.0f} s: {BUILD / 'html' / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

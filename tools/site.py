@@ -1,0 +1,72 @@
+"""Check a rendered site: every internal link and anchor resolves, nothing is loaded from elsewhere, external links are listed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from tools.settings import ROOT
+
+EXTERNAL = ROOT / "tools" / "external_links.txt"
+LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "embed": "src"}
+LOADED_RELS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "manifest", "shortcut icon"}
+
+
+class _Page(HTMLParser):
+    """The identifiers of a page, its links, and what it loads."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.ids |= {values[name] for name in ("id", "name") if values.get(name)}
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag in LOADS and values.get(LOADS[tag]):
+            self.loads.append(values[LOADS[tag]])
+        if tag == "link" and values.get("rel", "") in LOADED_RELS:
+            self.loads.append(values.get("href", ""))
+
+
+def site_findings(site: Path) -> Iterator[str]:
+    """What is wrong with the site, a line each."""
+    allowed = [line.strip() for line in EXTERNAL.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    pages: dict[Path, _Page] = {}
+    for path in sorted(site.rglob("*.html")):
+        if "_static" not in path.relative_to(site).parts:
+            pages[path.resolve()] = page = _Page()
+            page.feed(path.read_text())
+    if not pages:
+        yield f"{site} has no pages"
+    for path, page in pages.items():
+        name = path.relative_to(site.resolve())
+        for address in page.loads:
+            parts = urlsplit(address)
+            if parts.scheme in ("http", "https") or parts.netloc:
+                yield f"{name}: loads {address} from elsewhere"
+            elif parts.scheme != "data" and not (path.parent / unquote(parts.path)).resolve().exists():
+                yield f"{name}: loads {address}, which is not there"
+        for address in page.links:
+            parts = urlsplit(address)
+            if parts.scheme in ("http", "https"):
+                if not any(address.startswith(prefix) for prefix in allowed):
+                    yield f"{name}: external link {address} is not in {EXTERNAL.name}"
+            elif not parts.scheme:
+                target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+                if not target.exists():
+                    yield f"{name}: link to {address}, which is not there"
+                elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+                    yield f"{name}: link to {address}, which has no such anchor"
+
+
+if __name__ == "__main__":
+    found = list(site_findings(ROOT / "_build" / "html"))
+    print("\n".join(found) or "no findings")
+    sys.exit(bool(found))
