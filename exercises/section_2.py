@@ -1,5 +1,428 @@
 """Exercises of Section 2."""
 
-from exercises.format import Exercise
+import numpy as np
 
-EXERCISES: list[Exercise] = []
+from exercises.format import Exercise, Wrong
+from topiclib.checks.base import Answer, as_array, close, expect
+from topiclib.metrics import block_contrast
+from topiclib.vocabulary import Vocabulary
+
+
+def _hidden_trained_parts(answer: Answer) -> None:
+    expect(len(set(answer("value matrix"))) == 1, "second-call", "it must give the same answer each time.")
+
+
+def _hidden_block_contrast(answer: Answer) -> None:
+    vocabulary = Vocabulary(4, 5)
+    matrix = np.random.default_rng(22).normal(size=(21, 21))
+    value = as_array(answer(matrix, 5), (), "the contrast")
+    expect(close(value, block_contrast(matrix, vocabulary).contrast), "other-size", "it fails for another number of topics.")
+
+
+def _hidden_same_topic_share(answer: Answer) -> None:
+    rng = np.random.default_rng(23)
+    tokens = rng.integers(0, 13, size=30)
+    tokens[4] = 7
+    weights = rng.dirichlet(np.ones(30), size=30).T
+    share = as_array(answer(weights, tokens, 3, 4), (), "the share")
+    inside = (tokens >= 7) & (tokens <= 9)
+    expect(close(share, weights[inside, 4].sum()), "other-document", "it fails on another document.")
+
+
+def _hidden_embedding_from_value(answer: Answer) -> None:
+    root = np.random.default_rng(24).normal(size=(7, 7))
+    target = root.T @ root
+    w_e = as_array(answer(target), (7, 7), "W_E")
+    expect(close(w_e.T @ w_e, target), "other-matrix", "it fails on another matrix.")
+
+
+EXERCISES = [
+    Exercise(
+        id="2-trained-parts",
+        title="which parts are trained",
+        level="warm-up",
+        minutes=5,
+        objective="to keep the paper's settings apart",
+        function="trained_parts",
+        statement=r"""
+            The paper trains different parts in different places. Return the set of the names of the weight matrices, from
+            `"W_E"`, `"W_K"`, `"W_Q"` and `"W_V"`, that are trained in the setting named by `setting`:
+            `"embeddings"` (Section 2.1), `"value matrix"` (2.2.1, Stage 1), `"attention"` (2.2.2, Stage 2) or
+            `"everything"` (nothing is frozen). Leave biases out.
+        """,
+        stub='''
+            def trained_parts(setting):
+                """The set of names of the matrices that are trained."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            def trained_parts(setting):
+                return {
+                    "embeddings": {"W_E"},
+                    "value matrix": {"W_V"},
+                    "attention": {"W_K", "W_Q"},
+                    "everything": {"W_E", "W_K", "W_Q", "W_V"},
+                }[setting]
+        """,
+        alternative="""
+            def trained_parts(setting):
+                parts = []
+                if setting in ("embeddings", "everything"):
+                    parts.append("W_E")
+                if setting in ("value matrix", "everything"):
+                    parts.append("W_V")
+                if setting in ("attention", "everything"):
+                    parts += ["W_K", "W_Q"]
+                return parts
+        """,
+        wrong=(
+            Wrong(
+                """
+                def trained_parts(setting):
+                    return {
+                        "embeddings": {"W_E", "W_V"},
+                        "value matrix": {"W_V"},
+                        "attention": {"W_K", "W_Q"},
+                        "everything": {"W_E", "W_K", "W_Q", "W_V"},
+                    }[setting]
+                """,
+                "value-with-embeddings",
+            ),
+            Wrong(
+                """
+                def trained_parts(setting):
+                    return {
+                        "embeddings": {"W_E"},
+                        "value matrix": {"W_V"},
+                        "attention": {"W_K", "W_Q", "W_V"},
+                        "everything": {"W_E", "W_K", "W_Q", "W_V"},
+                    }[setting]
+                """,
+                "stages-mixed",
+            ),
+            Wrong(
+                """
+                def trained_parts(setting):
+                    return {
+                        "embeddings": {"W_K", "W_Q", "W_V"},
+                        "value matrix": {"W_E", "W_K", "W_Q"},
+                        "attention": {"W_E", "W_V"},
+                        "everything": set(),
+                    }[setting]
+                """,
+                "frozen-for-trained",
+            ),
+            Wrong(
+                """
+                def trained_parts(setting):
+                    return {
+                        "embeddings": {"W_E"},
+                        "value matrix": {"W_V"},
+                        "attention": {"W_K"},
+                        "everything": {"W_E", "W_K", "W_Q", "W_V"},
+                    }[setting]
+                """,
+                "half-the-attention",
+            ),
+        ),
+        hidden=_hidden_trained_parts,
+        explanation=r"""
+            The attention weights are made from $\mathbf{W}^K$ and $\mathbf{W}^Q$ together. In Stage 1 both are zero, which makes
+            attention uniform, and $\mathbf{W}^V$ is trained. In Stage 2 it is the other way round. In Section 2.1 the value
+            matrix is the identity.
+        """,
+    ),
+    Exercise(
+        id="2-block-contrast",
+        title="measure the blocks",
+        level="core",
+        minutes=10,
+        objective="to turn 'there are blocks' into a number that is not misled by the diagonal or by [MASK]",
+        function="block_contrast",
+        statement=r"""
+            `matrix` has shape $(Tv+1, Tv+1)$, with row and column 0 for [MASK], and words ordered by topic. Return the mean entry over
+            pairs of *different* words of the same topic, minus the mean entry over pairs of words of different topics.
+            Leave row and column 0 out. `words_per_topic` is $v \ge 2$. Write it without `topiclib`.
+        """,
+        stub='''
+            def block_contrast(matrix, words_per_topic):
+                """Mean over different words of one topic, minus mean over words of different topics."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def block_contrast(matrix, words_per_topic):
+                words = np.asarray(matrix)[1:, 1:]
+                topics = np.arange(len(words)) // words_per_topic
+                same = topics[:, None] == topics[None, :]
+                different_words = ~np.eye(len(words), dtype=bool)
+                return words[same & different_words].mean() - words[~same].mean()
+        """,
+        alternative="""
+            import math
+
+            def block_contrast(matrix, words_per_topic):
+                same, different = [], []
+                for i in range(1, len(matrix)):
+                    for j in range(1, len(matrix)):
+                        if math.ceil(i / words_per_topic) != math.ceil(j / words_per_topic):
+                            different.append(float(matrix[i][j]))
+                        elif i != j:
+                            same.append(float(matrix[i][j]))
+                return sum(same) / len(same) - sum(different) / len(different)
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def block_contrast(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    return words[same].mean() - words[~same].mean()
+                """,
+                "diagonal-included",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def block_contrast(matrix, words_per_topic):
+                    m = np.asarray(matrix)
+                    topics = -(-np.arange(len(m)) // words_per_topic)
+                    same = topics[:, None] == topics[None, :]
+                    off = ~np.eye(len(m), dtype=bool)
+                    return m[same & off].mean() - m[~same].mean()
+                """,
+                "mask-included",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def block_contrast(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(1, len(words) + 1) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    off = ~np.eye(len(words), dtype=bool)
+                    return words[same & off].mean() - words[~same].mean()
+                """,
+                "blocks-shifted",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def block_contrast(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    off = ~np.eye(len(words), dtype=bool)
+                    return words[~same].mean() - words[same & off].mean()
+                """,
+                "sign-reversed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def block_contrast(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    off = ~np.eye(len(words), dtype=bool)
+                    return words[same & off].sum() - words[~same].sum()
+                """,
+                "sums-not-means",
+            ),
+        ),
+        hidden=_hidden_block_contrast,
+        explanation=r"""
+            Word $i$ sits in row $i$ of the matrix and in row $i - 1$ once [MASK] is cut off, so there its topic is
+            $\lfloor (i-1)/v \rfloor$, counted from zero. Leaving the diagonal out matters: the inner product of a vector with itself is
+            large in any model, trained or not.
+        """,
+    ),
+    Exercise(
+        id="2-same-topic-share",
+        title="where a position looks",
+        level="core",
+        minutes=8,
+        objective="to read the attention matrix in the paper's direction",
+        function="same_topic_share",
+        statement=r"""
+            `attention` is the matrix $A$ of one document, shape $(N, N)$, with $A_{ij}$ the weight that position $j$ gives to position $i$:
+            each column sums to 1. `tokens` has shape $(N,)$ with token ids, where 0 is [MASK] and word $i$ belongs to topic $\lceil i/v \rceil$.
+            Return the total weight that position `j` (counted from 0) gives to positions whose word is of the same topic as the word at
+            `j`, the same word and `j` itself included. The token at `j` is a word.
+        """,
+        stub='''
+            def same_topic_share(attention, tokens, words_per_topic, j):
+                """Weight that position j gives to words of its own topic, between 0 and 1."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def same_topic_share(attention, tokens, words_per_topic, j):
+                topics = np.ceil(np.asarray(tokens) / words_per_topic)
+                return np.asarray(attention)[topics == topics[j], j].sum()
+        """,
+        alternative="""
+            def same_topic_share(attention, tokens, words_per_topic, j):
+                topic = (int(tokens[j]) - 1) // words_per_topic
+                return sum(
+                    float(attention[i][j])
+                    for i in range(len(tokens))
+                    if int(tokens[i]) > 0 and (int(tokens[i]) - 1) // words_per_topic == topic
+                )
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.ceil(np.asarray(tokens) / words_per_topic)
+                    return attention[j, topics == topics[j]].sum()
+                """,
+                "row-for-column",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.asarray(tokens) // words_per_topic
+                    return attention[topics == topics[j], j].sum()
+                """,
+                "topics-shifted",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.ceil(np.asarray(tokens) / words_per_topic)
+                    return attention[topics == topics[j], j].mean()
+                """,
+                "mean-for-total",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.ceil(np.asarray(tokens) / words_per_topic)
+                    return (topics == topics[j]).mean()
+                """,
+                "positions-counted",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.ceil(np.asarray(tokens) / words_per_topic)
+                    topics[j] = -1
+                    own = np.ceil(tokens[j] / words_per_topic)
+                    return attention[topics == own, j].sum()
+                """,
+                "itself-left-out",
+            ),
+        ),
+        hidden=_hidden_same_topic_share,
+        explanation=r"""
+            The second index is the position that looks, so its weights are the column `attention[:, j]`. [MASK] has number 0, and
+            $\lceil 0/v \rceil = 0$ is no topic, so it drops out by itself.
+        """,
+    ),
+    Exercise(
+        id="2-embedding-from-value",
+        title="compensation, exactly",
+        level="challenge",
+        minutes=15,
+        objective="to see when embeddings can do the work of a value matrix",
+        function="embedding_from_value",
+        statement=r"""
+            Under uniform attention the one-hot model's scores are $\mathbf{W}^V \tilde{\mathbf{X}} A$, and the embeddings-only model's
+            ($\mathbf{W}^V = \mathbf{I}$) are $\mathbf{W}^{E\top} \mathbf{W}^E \tilde{\mathbf{X}} A$. Given a value matrix `M` of shape $(V, V)$,
+            symmetric and with no negative eigenvalue, return a $\mathbf{W}^E$ of shape $(V, V)$ whose embeddings-only model makes the very same
+            predictions. `M` may be singular.
+        """,
+        stub='''
+            def embedding_from_value(M):
+                """A matrix W_E with which the embeddings-only model predicts what the one-hot model with value matrix M predicts."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def embedding_from_value(M):
+                eigenvalues, vectors = np.linalg.eigh(M)
+                return np.sqrt(np.maximum(eigenvalues, 0))[:, None] * vectors.T
+        """,
+        alternative="""
+            import numpy as np
+
+            def embedding_from_value(M):
+                U, s, Vt = np.linalg.svd(np.asarray(M, dtype=float), hermitian=True)
+                return (U * np.sqrt(s)) @ U.T
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def embedding_from_value(M):
+                    eigenvalues, vectors = np.linalg.eigh(M)
+                    return vectors * np.sqrt(np.maximum(eigenvalues, 0))
+                """,
+                "transposed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def embedding_from_value(M):
+                    eigenvalues, vectors = np.linalg.eigh(M)
+                    return eigenvalues[:, None] * vectors.T
+                """,
+                "no-root",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def embedding_from_value(M):
+                    return np.sqrt(np.abs(M))
+                """,
+                "entrywise-root",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def embedding_from_value(M):
+                    return np.linalg.cholesky(M + 1e-3 * np.eye(len(M))).T
+                """,
+                "approximate",
+            ),
+            Wrong(
+                """
+                def embedding_from_value(M):
+                    return M
+                """,
+                "no-root",
+            ),
+        ),
+        hidden=_hidden_embedding_from_value,
+        explanation=r"""
+            We need $\mathbf{W}^{E\top} \mathbf{W}^E = \mathbf{M}$. With $\mathbf{M} = \mathbf{Q} \Lambda \mathbf{Q}^\top$ the matrix
+            $\Lambda^{1/2} \mathbf{Q}^\top$ does it, and so does every rotation of it. A Gram matrix has no negative eigenvalue and is symmetric,
+            so for other value matrices no such $\mathbf{W}^E$ exists: compensation by embeddings has a limit that a value matrix does not have.
+        """,
+    ),
+]

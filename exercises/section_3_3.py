@@ -6,10 +6,46 @@ from exercises.format import Exercise, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    weights: np.ndarray = np.exp(scores - scores.max(axis=0))
+    return weights / weights.sum(axis=0)
+
+
 def _hidden_column_softmax(answer: Answer) -> None:
     scores = np.random.default_rng(4).normal(size=(5, 7))
-    expected = np.exp(scores) / np.exp(scores).sum(axis=0)
-    expect(close(as_array(answer(scores), (5, 7), "the weights"), expected), "other-shape", "it fails on another shape.")
+    expect(close(as_array(answer(scores), (5, 7), "the weights"), _softmax(scores)), "other-shape", "it fails on another shape.")
+
+
+def _hidden_attention(answer: Answer) -> None:
+    rng = np.random.default_rng(5)
+    z, w_k, w_q = rng.normal(size=(6, 8)), rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
+    a = as_array(answer(z, w_k, w_q), (8, 8), "the attention weights")
+    expect(close(a, _softmax((w_k @ z).T @ (w_q @ z) / 3**0.5)), "other-shape", "it fails on matrices of another shape.")
+
+
+def _hidden_predict(answer: Answer) -> None:
+    rng = np.random.default_rng(6)
+    w_e, w_v, b, tokens = rng.normal(size=(4, 9)), rng.normal(size=(4, 4)), rng.normal(size=9), np.array([8, 0, 3, 3, 1])
+    a = _softmax(rng.normal(size=(5, 5)))
+    f = as_array(answer(tokens, w_e, w_v, a, b), (9, 5), "the predictions")
+    expect(close(f, w_e.T @ w_v @ w_e[:, tokens] @ a + b[:, None]), "other-shape", "it fails on matrices of another shape.")
+
+
+def _hidden_counts(answer: Answer) -> None:
+    scores, counts = np.random.default_rng(7).normal(size=(6, 6)), np.array([2, 0, 0, 5, 1, 40])
+    weights = counts[:, None] * np.exp(scores)
+    got = as_array(answer(scores, counts), (6, 6), "the weights")
+    expect(close(got, weights / weights.sum(axis=0)), "other-counts", "it fails on other counts.")
+
+
+def _hidden_one_matrix(answer: Answer) -> None:
+    rng = np.random.default_rng(8)
+    w_k, w_q, b_k, b_q = rng.normal(size=(2, 6)), rng.normal(size=(2, 6)), rng.normal(size=2), rng.normal(size=2)
+    z = rng.normal(size=(6, 9))
+    b, c = answer(w_k, w_q, b_k, b_q)
+    wanted = _softmax((w_k @ z + b_k[:, None]).T @ (w_q @ z + b_q[:, None]) / 2**0.5)
+    scores = z.T @ as_array(b, (6, 6), "B") @ z + (z.T @ as_array(c, (6,), "c"))[:, None]
+    expect(close(_softmax(scores), wanted), "other-shape", "it fails on matrices of another shape.")
 
 
 EXERCISES = [
@@ -21,8 +57,8 @@ EXERCISES = [
         objective="the direction of the paper's softmax, and a numerically safe way to compute it",
         function="column_softmax",
         statement=r"""
-            Write the softmax of equation 5: $\sigma(S)_{ij} = \exp(S_{ij}) / \sum_l \exp(S_{lj})$.
-            `scores` is an array of shape (keys, queries). It must also work when scores are in the thousands.
+            Write the softmax of equation 5: $\sigma(S)_{ij} = \exp(S_{ij}) / \sum_l \exp(S_{lj})$. `scores` is an array
+            of shape (keys, queries). It must also work when scores are in the thousands.
         """,
         stub='''
             def column_softmax(scores):
@@ -71,18 +107,388 @@ EXERCISES = [
             ),
             Wrong(
                 """
+                def column_softmax(scores):
+                    return scores / scores.sum(axis=0)
+                """,
+                "not-positive",
+            ),
+            Wrong(
+                """
                 import numpy as np
 
                 def column_softmax(scores):
                     return np.exp(scores) / np.exp(scores).sum(axis=0)
                 """,
-                "not-finite",
+                "overflow",
             ),
         ),
         hidden=_hidden_column_softmax,
         explanation=r"""
-            The sum runs over the keys, the first index. Subtracting a column's maximum changes nothing, since
-            softmax ignores a constant added to a column, and keeps `exp` from overflowing.
+            The sum runs over the keys, the first index. Subtracting a column's maximum changes nothing, since softmax
+            ignores a constant added to a column, and keeps `exp` from overflowing.
+        """,
+    ),
+    Exercise(
+        id="3.3-attention",
+        title="attention weights from their three matrices",
+        level="core",
+        minutes=8,
+        objective="equation 5: which index is the key, and where the square root goes",
+        function="attention",
+        statement=r"""
+            Compute $A(\mathbf{Z})$ of equation 5, without biases. `z` is $\mathbf{Z}$ of shape $(d, N)$, one column for
+            each position; `w_k` and `w_q` are $\mathbf{W}^K$ and $\mathbf{W}^Q$ of shape $(d_a, d)$. Return the
+            $(N, N)$ array of weights, with the query in the column. You may use `np.exp`, or `torch.softmax`.
+        """,
+        stub='''
+            def attention(z, w_k, w_q):
+                """Equation 5: A[i, j] is the weight of key i for query j."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def attention(z, w_k, w_q):
+                scores = (w_k @ z).T @ (w_q @ z) / np.sqrt(len(w_k))
+                weights = np.exp(scores - scores.max(axis=0))
+                return weights / weights.sum(axis=0)
+        """,
+        alternative="""
+            import numpy as np
+
+            def attention(z, w_k, w_q):
+                columns = []
+                for query in (w_q @ z).T:
+                    weights = np.exp([key @ query / w_q.shape[0] ** 0.5 for key in (w_k @ z).T])
+                    columns.append(weights / weights.sum())
+                return np.stack(columns, axis=1)
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def attention(z, w_k, w_q):
+                    weights = np.exp((w_k @ z).T @ (w_q @ z))
+                    return weights / weights.sum(axis=0)
+                """,
+                "no-scale",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention(z, w_k, w_q):
+                    weights = np.exp((w_k @ z).T @ (w_q @ z) / np.sqrt(len(z)))
+                    return weights / weights.sum(axis=0)
+                """,
+                "wrong-scale",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention(z, w_k, w_q):
+                    weights = np.exp((w_k @ z).T @ (w_q @ z) / len(w_k))
+                    return weights / weights.sum(axis=0)
+                """,
+                "wrong-scale",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention(z, w_k, w_q):
+                    weights = np.exp((w_q @ z).T @ (w_k @ z) / np.sqrt(len(w_k)))
+                    return weights / weights.sum(axis=0)
+                """,
+                "keys-and-queries-swapped",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention(z, w_k, w_q):
+                    weights = np.exp((w_k @ z).T @ (w_q @ z) / np.sqrt(len(w_k)))
+                    return weights / weights.sum(axis=1, keepdims=True)
+                """,
+                "rows-normalised",
+            ),
+        ),
+        hidden=_hidden_attention,
+        explanation=r"""
+            `(w_k @ z).T @ (w_q @ z)` puts the key in the row and the query in the column. The scale is the square root
+            of the head size $d_a$, the number of rows of `w_k`: a sum of $d_a$ products of independent numbers of unit
+            variance has standard deviation $\sqrt{d_a}$, so the scaled scores start with unit variance whatever the
+            head size.
+        """,
+    ),
+    Exercise(
+        id="3.3-predict",
+        title="predictions with a tied head",
+        level="core",
+        minutes=8,
+        objective="equation 6 with its transpose, and one matrix in two roles",
+        function="predict",
+        statement=r"""
+            Compute the predictions of equation 6 when the attention weights are given. `tokens` is an array of $N$
+            token ids; `w_e` is $\mathbf{W}^E$ $(d, V)$, used at both ends; `w_v` is $\mathbf{W}^V$ $(d, d)$; `a` is $A$
+            $(N, N)$ with columns that sum to 1; `b_pred` has shape $(V,)$. Return the array of shape $(V, N)$.
+        """,
+        stub='''
+            def predict(tokens, w_e, w_v, a, b_pred):
+                """Equation 6: column j is the prediction at position j."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            def predict(tokens, w_e, w_v, a, b_pred):
+                z = w_e[:, tokens]
+                return w_e.T @ (w_v @ z @ a) + b_pred[:, None]
+        """,
+        alternative="""
+            import numpy as np
+
+            def predict(tokens, w_e, w_v, a, b_pred):
+                x = np.eye(w_e.shape[1])[tokens].T
+                values = np.einsum("de,ev,vn->dn", w_v, w_e, x)
+                return (w_e.T @ values @ a + np.outer(b_pred, np.ones(len(tokens)))).tolist()
+        """,
+        wrong=(
+            Wrong(
+                """
+                def predict(tokens, w_e, w_v, a, b_pred):
+                    return w_e @ w_v @ w_e[:, tokens] @ a + b_pred[:, None]
+                """,
+                "not-transposed",
+            ),
+            Wrong(
+                """
+                def predict(tokens, w_e, w_v, a, b_pred):
+                    return w_e.T @ w_v @ w_e[:, tokens] @ a.T + b_pred[:, None]
+                """,
+                "attention-transposed",
+            ),
+            Wrong(
+                """
+                def predict(tokens, w_e, w_v, a, b_pred):
+                    return w_e.T @ w_v @ w_e[:, tokens] @ a
+                """,
+                "no-bias",
+            ),
+            Wrong(
+                """
+                def predict(tokens, w_e, w_v, a, b_pred):
+                    return w_v @ w_e[:, tokens] @ a
+                """,
+                "no-head",
+            ),
+            Wrong(
+                """
+                def predict(tokens, w_e, w_v, a, b_pred):
+                    return (w_e.T @ w_v @ w_e + b_pred[:, None])[:, tokens]
+                """,
+                "no-attention",
+            ),
+        ),
+        hidden=_hidden_predict,
+        explanation=r"""
+            Row $i$ of $\mathbf{W}^{E\top}$ is the embedding of word $i$, so logit $i$ is the dot product of that
+            embedding with the mixed values. As the columns of $A$ sum to 1, adding the bias before or after the mixing
+            is the same.
+        """,
+    ),
+    Exercise(
+        id="3.3-attention-from-counts",
+        title="attention from word counts",
+        level="core",
+        minutes=10,
+        objective="a document enters attention through its word counts only",
+        function="attention_from_counts",
+        statement=r"""
+            A model has no positions, so the score of a key depends on its word alone. `scores` is the $(V, V)$ array of
+            scores $S_{kq}$ of key word $k$ for query word $q$, and `counts` the $(V,)$ array of how often each word
+            stands in the document, at least one of them above 0. Return the $(V, V)$ array whose entry $(k, q)$ is the
+            **total** weight that a query with word $q$ gives to all positions of word $k$. A word that does not occur
+            gets exactly 0.
+        """,
+        stub='''
+            def attention_from_counts(scores, counts):
+                """Total attention of query word q (column) to all copies of key word k (row)."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def attention_from_counts(scores, counts):
+                weights = np.asarray(counts)[:, None] * np.exp(scores)
+                return weights / weights.sum(axis=0)
+        """,
+        alternative="""
+            import torch
+
+            def attention_from_counts(scores, counts):
+                log_counts = torch.as_tensor(counts).double().log()
+                return torch.softmax(torch.as_tensor(scores) + log_counts[:, None], dim=0)
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    return np.exp(scores) / np.exp(scores).sum(axis=0)
+                """,
+                "no-counts",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = np.exp(scores + np.log(1 + counts)[:, None])
+                    return weights / weights.sum(axis=0)
+                """,
+                "absent-words",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = (counts > 0)[:, None] * np.exp(scores)
+                    return weights / weights.sum(axis=0)
+                """,
+                "no-counts",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = np.exp(counts[:, None] * scores) * (counts > 0)[:, None]
+                    return weights / weights.sum(axis=0)
+                """,
+                "counts-multiply-scores",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = counts[:, None] * np.exp(scores)
+                    return np.exp(scores) * (counts > 0)[:, None] / weights.sum(axis=0)
+                """,
+                "one-copy-only",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = counts[None, :] * np.exp(scores)
+                    return weights / weights.sum(axis=0)
+                """,
+                "no-counts",
+            ),
+        ),
+        hidden=_hidden_counts,
+        explanation=r"""
+            All $c_k$ copies of word $k$ have the same score, so together they bring
+            $c_k \exp(S_{kq}) = \exp(S_{kq} + \log c_k)$ into the sum. Attention over positions is attention over the
+            vocabulary with $\log c_k$ added to the scores.
+        """,
+    ),
+    Exercise(
+        id="3.3-one-matrix",
+        title="what attention remembers of its parameters",
+        level="challenge",
+        minutes=15,
+        objective="which combinations of the two matrices and two biases attention depends on",
+        function="one_matrix",
+        statement=r"""
+            With the biases of Section 6.1 the scores are
+            $(\mathbf{W}^K \mathbf{Z} + \mathbf{b}^K)^\top (\mathbf{W}^Q \mathbf{Z} + \mathbf{b}^Q) / \sqrt{d_a}$. Find
+            a $(d, d)$ matrix $\mathbf{B}$ and a $(d,)$ vector $\mathbf{c}$ such that scores
+            $\mathbf{z}_i^\top \mathbf{B} \mathbf{z}_j + \mathbf{c}^\top \mathbf{z}_i$ give the very same attention
+            weights for every document. `w_k`, `w_q` have shape $(d_a, d)$ and `b_k`, `b_q` shape $(d_a,)$. Return
+            `(B, c)`.
+        """,
+        stub='''
+            def one_matrix(w_k, w_q, b_k, b_q):
+                """(B, c) of shapes (d, d) and (d,) with the same attention weights."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            def one_matrix(w_k, w_q, b_k, b_q):
+                scale = len(w_k) ** 0.5
+                return w_k.T @ w_q / scale, w_k.T @ b_q / scale
+        """,
+        alternative="""
+            import numpy as np
+
+            def one_matrix(w_k, w_q, b_k, b_q):
+                d_a, d = w_k.shape
+                keys = w_k / d_a**0.5
+                b = [[sum(keys[a, i] * w_q[a, j] for a in range(d_a)) for j in range(d)] for i in range(d)]
+                return b, [float(np.dot(keys[:, i], b_q)) for i in range(d)]
+        """,
+        wrong=(
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    return w_k.T @ w_q, w_k.T @ b_q
+                """,
+                "wrong-matrix",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    scale = len(w_k) ** 0.5
+                    return w_q.T @ w_k / scale, w_k.T @ b_q / scale
+                """,
+                "matrix-transposed",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    scale = len(w_k) ** 0.5
+                    return w_k.T @ w_q / scale, w_q.T @ b_k / scale
+                """,
+                "key-bias-kept",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    scale = len(w_k) ** 0.5
+                    return w_k.T @ w_q / scale, (w_k.T @ b_q + w_q.T @ b_k) / scale
+                """,
+                "key-bias-kept",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    scale = len(w_k) ** 0.5
+                    return w_k.T @ w_q / scale, 0 * w_k.T @ b_q
+                """,
+                "query-bias-lost",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    return w_k.T @ w_q / len(w_k) ** 0.5, w_k.T @ b_q
+                """,
+                "query-bias-scale",
+            ),
+        ),
+        hidden=_hidden_one_matrix,
+        explanation=r"""
+            Multiply out. Of the four terms, $\mathbf{b}^{K\top} \mathbf{W}^Q \mathbf{z}_j$ and
+            $\mathbf{b}^{K\top} \mathbf{b}^Q$ do not depend on the key $i$: each adds one number to a whole column of
+            scores, which the column-wise softmax ignores. What stays is
+            $\mathbf{B} = \mathbf{W}^{K\top} \mathbf{W}^Q / \sqrt{d_a}$ and
+            $\mathbf{c} = \mathbf{W}^{K\top} \mathbf{b}^Q / \sqrt{d_a}$. The key bias $\mathbf{b}^K$ has no effect at
+            all, and any invertible $\mathbf{R}$ gives another pair $\mathbf{R}\mathbf{W}^K$,
+            $\mathbf{R}^{-\top}\mathbf{W}^Q$ with the same $\mathbf{B}$.
         """,
     ),
 ]

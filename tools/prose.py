@@ -14,10 +14,10 @@ LABELS = (
     "[Ee]quations?|eq\\.|Exercises?|Stages?|Steps?|Parts?|Points?|footnotes?|[Ee]rratum|Questions?|Python|version|"
     "Checks?|Experiments?|CC BY|BSD"
 )
-ITEM = r"\(?[A-E]?\.?\d*(\.\d+)*\)?"
-LABELLED = re.compile(rf"\b({LABELS})[ \u00a0]{ITEM}((,| and| or| to|–)[ \u00a0]?{ITEM})*")
+ITEM = r"\(?(?:(?-i:[A-E])(?:\.\d+)*\b|\d+(?:\.\d+)*)\)?"
+LABELLED = re.compile(rf"\b({LABELS})[ \u00a0]{ITEM}((,| and| or| to|–)[ \u00a0]?{ITEM})*", re.I)
 NUMBER = re.compile(r"(?<![\w.\-])[-−]?\d[\d,]*(?:\.\d+)?(?:[ \u00a0]?%)?|(?<![\w.])\.\d+")
-MATH_NUMBER = re.compile(r"(?<![\w.^_{])\d[\d,]*\.?\d*(?:[ \u00a0]?\\%)?")
+MATH_NUMBER = re.compile(r"(?<![\w.^_{])\d[\d,]*\.?\d*(?:e-?\d+)?(?:[ \u00a0]?\\%)?")
 
 
 def claims_of(notebook: Any) -> tuple[dict[str, str], list[str]]:
@@ -74,6 +74,7 @@ def prose_findings(notebook: Any) -> Iterator[str]:
         numbers = [n.strip().replace("\u00a0", " ") for n in NUMBER.findall(text)]
         for display, inline in maths:
             inside = re.sub(r"\\tag\{[^}]*\}|\\text\{[^}]*\}|\\hspace\{[^}]*\}", " ", display or inline)
+            inside = re.sub(r"10\^\{(-?\d+)\}", r" 1e\1 ", inside)
             found = [n.strip(" ,.").replace("\\%", "%") for n in MATH_NUMBER.findall(inside)]
             # Single digits in formulas are part of the formula.
             numbers += [n for n in found if len(n) > 1]
@@ -86,6 +87,7 @@ def prose_findings(notebook: Any) -> Iterator[str]:
                 yield f"cell {cell.id!r}: the number {number!r} is not asserted by a claim of this chapter"
     for name in sorted(set(claims) - linked):
         says = claims[name]
-        used = any(says in c.source for c in notebook.cells if c.cell_type == "markdown")
+        power = re.sub(r"^1e(-?\d+)$", r"10^{\1}", says)
+        used = any(says in c.source or power in c.source for c in notebook.cells if c.cell_type == "markdown")
         if not used:
             yield f"claim {name!r} ({says}) is nowhere in the text"

@@ -69,7 +69,7 @@ class DocumentSettings:
     @classmethod
     def theory(cls, topics_per_doc: int = 3, **changes: object) -> DocumentSettings:
         """Section 3.1: exactly ``topics_per_doc`` topics a document, uniform words; T = v = 10."""
-        return replace(cls(mixture="fixed", topics_per_doc=topics_per_doc), **changes)  # type: ignore[arg-type]
+        return replace(cls(mixture="fixed"), topics_per_doc=topics_per_doc, **changes)  # type: ignore[arg-type]
 
     @classmethod
     def tiny(cls, **changes: object) -> DocumentSettings:

@@ -60,11 +60,16 @@ def masked_loss(model: TopicTransformer, batch: MaskedDocuments, loss: str = "cr
     Returns a scalar with gradient. Every document weighs the same, however many positions it masks.
     """
     check_choice("loss", loss, LOSSES)
-    device = model.W_E.device
+    shapes = {array.shape for array in (batch.inputs, batch.targets, batch.selected)}
+    if len(shapes) > 1 or batch.selected.dtype != bool:
+        raise ValueError(f"batch has shapes {sorted(shapes)}: inputs, targets and selected (booleans) must have one shape, (B, N)")
+    device, num_words = model.W_E.device, model.settings.vocabulary.num_words
     positions, real = selected_positions(batch.selected)
     targets = np.take_along_axis(batch.targets, positions, axis=1)
     if (targets[real] == PAD).any():
         raise ValueError("selected marks a padded position: must be words only")
+    if (targets[real] < 1).any() or (targets[real] > num_words).any():
+        raise ValueError(f"targets has an id outside 1 to {num_words} at a selected position: must be words")
     at, kept = torch.from_numpy(positions).to(device), torch.from_numpy(real).to(device)
     wanted = torch.from_numpy(np.where(real, targets, 0)).to(device)
     predictions = model(torch.from_numpy(batch.inputs).to(device), at)  # (B, V, M)
@@ -75,8 +80,8 @@ def masked_loss(model: TopicTransformer, batch: MaskedDocuments, loss: str = "cr
 def l2_penalty(parameters: Iterable[Tensor]) -> Tensor:
     """||theta||^2: the sum of squared Frobenius norms, with gradient 2 theta (equation 2).
 
-    Multiply by lambda and add to the loss. The norm is squared, as equation 2 has it. For SGD this
-    equals ``weight_decay = 2 lambda``; for Adam the two differ, so the library never uses ``weight_decay``.
+    Multiply by lambda and add to the loss. The norm is squared, as equation 2 has it. For SGD and
+    torch's Adam this equals ``weight_decay = 2 lambda``; the decoupled decay of AdamW is something else.
     """
     terms = [p.square().sum() for p in parameters]
     if not terms:

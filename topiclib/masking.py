@@ -113,10 +113,12 @@ def mask_documents(
     if original.ndim != 2 or not np.issubdtype(original.dtype, np.integer):
         raise ValueError(f"tokens has shape {original.shape} and dtype {original.dtype}: must be (documents, positions) of ids")
     words = original != PAD
-    if (words & ((original < 1) | (original > vocabulary.num_words))).any():
-        raise ValueError(f"tokens has ids outside 1 to {vocabulary.num_words}: must be words, or PAD = {PAD}")
+    wrong = words & ((original < 1) | (original > vocabulary.num_words))
+    if wrong.any():
+        allowed = f"words from 1 to {vocabulary.num_words}, or PAD = {PAD}"
+        raise ValueError(f"tokens contains {int(original[wrong][0])}: must be {allowed}")
     if original.shape[1] == 0 or not words.any(axis=1).all():
-        raise ValueError("tokens has a document without words: must have at least one in each")
+        raise ValueError(f"tokens of shape {original.shape} has a document without words: must have at least one in each")
     selected = _select(words, settings.p_m, rng)
     # One uniform number decides what a selected position shows: kept, random, or [MASK].
     fate = rng.random(original.shape)

@@ -39,9 +39,9 @@ class ByRelation:
 
     @property
     def standardized_contrast(self) -> float:
-        """contrast / pooled standard deviation of the two groups (Cohen's d): unit-free."""
+        """contrast / pooled standard deviation of the two groups (Cohen's d): unit-free; NaN where undefined (0 / 0)."""
         pooled = np.sqrt((self.same_topic_std**2 + self.different_topic_std**2) / 2)
-        return float(self.contrast / pooled) if pooled > 0 else float(np.copysign(np.inf, self.contrast))
+        return float(self.contrast / pooled) if pooled > 0 else self.contrast * float("inf")
 
     @property
     def ratio(self) -> float:
@@ -68,7 +68,7 @@ def block_contrast(matrix: npt.ArrayLike | torch.Tensor, vocabulary: Vocabulary)
     if m.shape != (vocabulary.size, vocabulary.size):
         raise ValueError(f"matrix has shape {m.shape}: must be (V, V) = {(vocabulary.size, vocabulary.size)}")
     if not np.isfinite(m).all():
-        raise ValueError("matrix has an entry that is not finite: must be finite everywhere")
+        raise ValueError(f"matrix contains {m[~np.isfinite(m)][0]}: must be finite everywhere")
     relations = vocabulary.relations()
     return _summary([m[relations == r] for r in _WORD_RELATIONS])
 

@@ -57,8 +57,10 @@ class ModelSettings:
                 check_int(name, getattr(self, name), 1)
         for name in ("one_hot", "uniform_attention", "attention_biases"):
             check_bool(name, getattr(self, name))
-        if isinstance(self.frozen, str):
-            raise TypeError(f"frozen = {self.frozen!r}: must be a tuple of names, such as ({self.frozen!r},)")
+        if not isinstance(self.vocabulary, Vocabulary):
+            raise TypeError(f"vocabulary = {self.vocabulary!r}: must be a Vocabulary")
+        if not isinstance(self.frozen, tuple):
+            raise TypeError(f"frozen = {self.frozen!r}: must be a tuple of names, such as ('W_E',)")
         unknown = [name for name in self.frozen if name not in PARAMETERS]
         if unknown:
             raise ValueError(f"frozen = {self.frozen!r}: unknown {unknown}; must be from {', '.join(PARAMETERS)}")
@@ -171,6 +173,7 @@ class TopicTransformer(nn.Module):
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Z = W_E X~: column j is the embedding of token j. ``tokens`` (B, N) -> (B, d, N); padding gives zeros."""
+        self._check_tokens(tokens)
         rows = nn.functional.embedding(tokens.clamp(min=0), self.W_E.T)  # (B, N, d)
         return (rows * (tokens != PAD)[:, :, None]).transpose(1, 2)
 
@@ -185,6 +188,7 @@ class TopicTransformer(nn.Module):
         Returns (B, N, M): entry [b, i, j] is the weight of key i for query j.
         """
         self._check_tokens(tokens)
+        self._check_positions(positions, tokens)
         is_token = tokens != PAD  # (B, N)
         queries_at = tokens.shape[1] if positions is None else positions.shape[1]
         if self._is_uniform():
@@ -213,8 +217,10 @@ class TopicTransformer(nn.Module):
         return self.settings.uniform_attention and not any(bool(getattr(self, name).any()) for name in ("W_K", "b_K", "W_Q", "b_Q"))
 
     def _check_tokens(self, tokens: Tensor) -> None:
-        if tokens.dim() != 2 or tokens.dtype != torch.int64:
-            raise ValueError(f"tokens has shape {tuple(tokens.shape)} and dtype {tokens.dtype}: must be (B, N) of torch.int64")
+        if tokens.dim() != 2 or tokens.dtype != torch.int64 or not tokens.numel():
+            raise ValueError(
+                f"tokens has shape {tuple(tokens.shape)} and dtype {tokens.dtype}: must be (B, N) of torch.int64, not empty"
+            )
         low, high = tokens.aminmax()
         if low < PAD or high >= self.settings.vocabulary.size:
             raise ValueError(
@@ -223,6 +229,19 @@ class TopicTransformer(nn.Module):
             )
         if not (tokens != PAD).any(dim=1).all():
             raise ValueError("tokens has a document of padding only: must have at least one token in each")
+
+    def _check_positions(self, positions: Tensor | None, tokens: Tensor) -> None:
+        if positions is None:
+            return
+        b, n = tokens.shape
+        if positions.dim() != 2 or len(positions) != b or positions.dtype != torch.int64 or not positions.numel():
+            raise ValueError(
+                f"positions has shape {tuple(positions.shape)} and dtype {positions.dtype}: "
+                f"must be (B, M) of torch.int64 with B = {b}, not empty"
+            )
+        low, high = positions.aminmax()
+        if low < 0 or high >= n:
+            raise ValueError(f"positions has entries from {int(low)} to {int(high)}: must be from 0 to N - 1 = {n - 1}")
 
 
 def frobenius_norms(model: TopicTransformer, names: Iterable[str] = WEIGHTS) -> dict[str, float]:

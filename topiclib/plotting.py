@@ -100,8 +100,12 @@ def document_strip(
 ) -> Axes:
     """Draw one document as a grid of word ids in reading order, coloured by topic; selected positions are framed."""
     ids = np.asarray(tokens)
-    ids = ids[ids != PAD]
-    chosen = np.zeros(len(ids), dtype=bool) if selected is None else np.asarray(selected)[: len(ids)]
+    if ids.ndim != 1 or (ids < PAD).any() or (ids >= vocabulary.size).any():
+        raise ValueError(f"tokens = {ids.tolist()}: must be one document of ids from 0 to {vocabulary.num_words}, or PAD = {PAD}")
+    chosen = np.zeros(ids.shape, dtype=bool) if selected is None else np.asarray(selected)
+    if chosen.shape != ids.shape:
+        raise ValueError(f"selected has shape {chosen.shape}: must be that of tokens, {ids.shape}")
+    ids, chosen = ids[ids != PAD], chosen[ids != PAD]
     topics = vocabulary.topic_labels()
     rows = -(-len(ids) // columns)
     for n, token in enumerate(ids.tolist()):
@@ -121,10 +125,64 @@ def document_strip(
     return ax
 
 
+def attention_map(
+    a: npt.ArrayLike, tokens: npt.ArrayLike, vocabulary: Vocabulary, *, ax: Axes, limit: float | None = None, title: str = ""
+) -> Axes:
+    """Draw one document's attention A (N, N), key in the row and query in the column, with a strip of topic colours at both.
+
+    ``limit`` is the weight at which the colour saturates; None takes the largest. [MASK] is white in the strips.
+    """
+    weights, ids = np.asarray(a, dtype=np.float64), np.asarray(tokens)
+    n = len(ids)
+    if weights.shape != (n, n):
+        raise ValueError(f"a has shape {weights.shape}: must be (N, N) = {(n, n)}")
+    image = ax.imshow(weights, cmap="Blues", vmin=0, vmax=limit or weights.max(), interpolation="nearest")
+    gap, width = 0.02 * n, 0.045 * n
+    for j, (token, topic) in enumerate(zip(ids, vocabulary.topic_labels()[ids], strict=True)):
+        color = "white" if token == MASK else TOPIC_COLORS[(topic - 1) % len(TOPIC_COLORS)]
+        for corner, w, h in (((j - 0.5, -0.5 - gap - width), 1, width), ((-0.5 - gap - width, j - 0.5), width, 1)):
+            ax.add_patch(Rectangle(corner, w, h, facecolor=color, edgecolor="#444444", linewidth=0.5))
+    ax.set_xlim(-0.5 - gap - width - 0.3, n - 0.4)
+    ax.set_ylim(n - 0.4, -0.5 - gap - width - 0.3)
+    ax.set_xlabel("query $j$ (its column sums to 1)")
+    ax.set_ylabel("key $i$")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    ax.grid(False)
+    ax.set_title(title)
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
+    bar.ax.tick_params(labelsize=8)
+    return ax
+
+
+def product_sketch(factors: Sequence[tuple[str, str, str, float, float, str]], *, ax: Axes) -> Axes:
+    """Draw matrices in a row, each as a rectangle of its shape, so that one sees which dimensions must agree.
+
+    Each factor is (name, rows, columns, height, width, colour) with rows and columns as labels; a factor with
+    height 0 is a sign between two matrices, such as ``=``.
+    """
+    x = 0.0
+    for name, rows, columns, height, width, color in factors:
+        if height:
+            ax.add_patch(Rectangle((x, -height / 2), width, height, facecolor=color, edgecolor="#444444", alpha=0.85))
+            ax.text(x - 0.12, 0, rows, ha="right", va="center", fontsize=9, color="#444444")
+            ax.text(x + width / 2, height / 2 + 0.12, columns, ha="center", va="bottom", fontsize=9, color="#444444")
+        ax.text(x + width / 2, 0, name, ha="center", va="center", fontsize=12)
+        x += width + 0.75
+    top = max(height for _, _, _, height, _, _ in factors) / 2
+    ax.set_xlim(-0.6, x - 0.6)
+    ax.set_ylim(-top - 0.15, top + 0.6)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    return ax
+
+
 def figure_bytes(fig: Figure, kind: str = "svg") -> bytes:
     """The figure as SVG or PNG bytes, the same bytes for the same figure."""
     buffer = io.BytesIO()
-    fig.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+    with plt.rc_context({"svg.hashsalt": "topiclib"}):
+        fig.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
     return buffer.getvalue()
 
 

@@ -20,7 +20,7 @@ from topiclib.history import History
 from topiclib.losses import LOSSES, l2_penalty, masked_loss
 from topiclib.masking import MaskedDocuments, MaskingSettings, mask_documents
 from topiclib.model import PARAMETERS, ModelSettings, TopicTransformer
-from topiclib.validation import check_choice, check_int, check_real
+from topiclib.validation import as_rng, check_choice, check_int, check_real
 
 OPTIMIZERS = ("sgd", "adam")
 MAX_LOSS = 1e6
@@ -80,8 +80,12 @@ class TrainingSettings:
         for name in ("steps", "batch_size", "log_every", "eval_every", "eval_docs"):
             check_int(name, getattr(self, name), 1)
         check_real("l2_coef", self.l2_coef, 0)
-        if isinstance(self.l2_on, str) or any(name not in PARAMETERS for name in self.l2_on or ()):
+        if self.l2_on is not None and (
+            not isinstance(self.l2_on, (tuple, list)) or any(name not in PARAMETERS for name in self.l2_on)
+        ):
             raise ValueError(f"l2_on = {self.l2_on!r}: must be None or a tuple of names from {', '.join(PARAMETERS)}")
+        if not isinstance(self.snapshots, (tuple, list)):
+            raise TypeError(f"snapshots = {self.snapshots!r}: must be a tuple of steps, such as (0, {self.steps})")
         for step in self.snapshots:
             check_int("snapshots", step, 0, self.steps)
 
@@ -112,7 +116,7 @@ class TrainingRun:
 
 def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> MaskedDocuments:
     """Fresh documents with fresh masks, as every training step and every evaluation draws them."""
-    generator = np.random.default_rng(rng) if isinstance(rng, int) else rng
+    generator = as_rng(rng)
     documents = sample_documents(settings.documents, num_docs, generator)
     return mask_documents(documents.tokens, settings.documents.vocabulary, settings.masking, generator)
 
@@ -172,8 +176,11 @@ class _Run:
         self._record()
 
     def _identity(self) -> dict[str, Any]:
-        """What must agree for a checkpoint to be of this run; ``steps`` may grow. Through JSON: tuples become lists."""
-        settings: dict[str, Any] = json.loads(json.dumps(asdict(self.settings)))
+        """What must agree for a checkpoint to be of this run; ``steps`` may grow. Through JSON: tuples become lists.
+
+        NumPy's numbers become Python's.
+        """
+        settings: dict[str, Any] = json.loads(json.dumps(asdict(self.settings), default=lambda number: number.item()))
         del settings["steps"]
         return {"settings": settings, "seed": self.seed, "trained": sorted(self.model.trained())}
 
@@ -189,6 +196,8 @@ class _Run:
 
     def load(self, path: str | Path) -> None:
         tensors, meta = load_checkpoint(path)
+        if "identity" not in meta:
+            raise CheckpointError(f"checkpoint = {str(path)!r}: holds no training run; use another path")
         ours, theirs = self._identity(), meta["identity"]
         if ours != theirs:
             differ = [k for k in ours["settings"] if ours["settings"][k] != theirs["settings"].get(k)]
@@ -196,6 +205,9 @@ class _Run:
             raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run ({', '.join(differ)} differ); use another path")
         if meta["step"] > self.settings.steps:
             raise CheckpointError(f"checkpoint = {str(path)!r}: is at step {meta['step']}, beyond steps = {self.settings.steps}")
+        frozen = [n for n, p in self.model.named_parameters() if not p.requires_grad]
+        if other := [n for n in frozen if not torch.equal(tensors[f"model.{n}"], getattr(self.model, n).detach().cpu())]:
+            raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run (frozen {', '.join(other)} differ)")
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():
                 parameter.copy_(tensors[f"model.{name}"])
@@ -206,7 +218,8 @@ class _Run:
                 _, step, parameter_name = name.split(".")
                 snapshots.setdefault(int(step), {})[parameter_name] = value
         self.history.load(meta["curves"], snapshots)
-        self.previous_W_V, self.step = tensors.get("previous_W_V"), meta["step"]
+        previous, self.step = tensors.get("previous_W_V"), meta["step"]
+        self.previous_W_V = None if previous is None else previous.to(self.model.W_V.device)
         self.train_rng.bit_generator.state, self.eval_rng.bit_generator.state = meta["rngs"]
 
 
@@ -237,8 +250,10 @@ def train(
 
     Raises DivergenceError (step, loss, what to try), CheckpointError, or ValueError for bad settings.
     """
-    check_int("seed", seed, 0)
+    seed = check_int("seed", seed, 0)
     check_int("checkpoint_every", checkpoint_every, 1)
+    if threads is not None:
+        check_int("threads", threads, 1)
     if stop_at is not None:
         check_int("stop_at", stop_at, 0, settings.steps)
     if model is not None and model.settings != settings.model:

@@ -62,16 +62,18 @@ class Vocabulary:
         ids = np.asarray(words)
         if not np.issubdtype(ids.dtype, np.integer):
             raise TypeError(f"words has dtype {ids.dtype}: must be whole numbers from 1 to {self.num_words}")
+        ids = ids.astype(np.int64)  # -ids wraps around in unsigned types
         wrong = (ids < 1) | (ids > self.num_words)
         if wrong.any():
             raise ValueError(
                 f"words contains {int(ids[wrong].flat[0])}: must be from 1 to {self.num_words} ([MASK] = 0 has no topic)"
             )
-        return -(-ids // self.words_per_topic).astype(np.int64)
+        topics: npt.NDArray[np.int64] = -(-ids // self.words_per_topic)
+        return topics
 
     def words_of(self, topic: int) -> npt.NDArray[np.int64]:
         """The word ids {(t-1)v + 1, ..., tv} of topic t (Definition 1); shape (v,)."""
-        check_int("topic", topic, 1, self.num_topics)
+        topic = check_int("topic", topic, 1, self.num_topics)
         first = (topic - 1) * self.words_per_topic + 1
         return np.arange(first, first + self.words_per_topic, dtype=np.int64)
 

@@ -23,7 +23,9 @@ def small_png(fig: Figure) -> bytes:
     picture = Image.open(io.BytesIO(figure_bytes(fig, "png"))).convert("RGB")
     plt.close(fig)
     buffer = io.BytesIO()
-    picture.quantize(128, dither=Image.Dither.NONE).save(buffer, format="png", optimize=True)
+    # Maximum coverage keeps rare colours (the ends of a colour bar), which the default median cut greys.
+    small = picture.quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    small.save(buffer, format="png", optimize=True)
     return buffer.getvalue()
 
 
@@ -36,7 +38,7 @@ def slider_markup(frame: Frame, values: Sequence[float], name: str, label: str, 
         source = data_uri(small_png(fig), "image/png")
         frames.append({"src": source, "label": shown, "text": text, "alt": f"{label} = {shown}. {text}"})
     ident, first = html.escape(name), frames[start]
-    data = json.dumps(frames).replace("</", "<\\/")
+    data = json.dumps(frames).replace("<", "\\u003c")  # no text can end the script
     script = (files("topiclib") / "slider.js").read_text()
     return (
         f'<figure id="{ident}" class="tl-slider" style="margin:1em 0">'

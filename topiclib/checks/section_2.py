@@ -1,1 +1,110 @@
 """Checks of the exercises of Section 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
+from topiclib.metrics import block_contrast as measure
+from topiclib.model import WEIGHTS
+from topiclib.vocabulary import Vocabulary
+
+
+@register("2-trained-parts")
+def trained_parts(answer: Answer) -> None:
+    found = {}
+    for setting in ("embeddings", "value matrix", "attention", "everything"):
+        parts = answer(setting)
+        if isinstance(parts, str):
+            parts = {parts}
+        if not isinstance(parts, Iterable) or any(p not in WEIGHTS for p in parts):
+            raise Misconception("wrong-type", f"return a set of names from {', '.join(WEIGHTS)}; you returned {parts!r}.")
+        found[setting] = set(parts)
+    expect(found["everything"], "frozen-for-trained", "you seem to name the parts that are frozen; name those that are trained.")
+    expect(len(found["everything"]) == len(WEIGHTS), "everything", "with nothing frozen, every matrix is trained.")
+    sizes = {setting: len(parts) for setting, parts in found.items()}
+    expect("W_V" not in found["embeddings"], "value-with-embeddings", "in Section 2.1 the value matrix is set to the identity.")
+    expect("W_E" in found["embeddings"] and sizes["embeddings"] == 1, "embeddings", "in Section 2.1 one matrix only is trained.")
+    one_hot = "W_E" not in found["value matrix"] | found["attention"]
+    expect(one_hot, "one-hot", "in Section 2.2 the embeddings are one-hot and frozen, in both stages.")
+    apart = not found["value matrix"] & found["attention"]
+    expect(apart, "stages-mixed", "the two stages of Section 2.2 train different matrices; yours share one.")
+    expect("W_V" in found["value matrix"], "stages-swapped", "Stage 1 trains the matrix that Theorem 2 describes.")
+    keys_queries = found["attention"] >= {"W_K", "W_Q"}
+    expect(keys_queries, "half-the-attention", "the attention weights are made from two matrices, see equation 5: both are trained.")
+
+
+@register("2-block-contrast")
+def block_contrast(answer: Answer) -> None:
+    vocabulary = Vocabulary(3, 4)
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(vocabulary.size, vocabulary.size))
+
+    def of(matrix: np.ndarray) -> float:
+        return float(as_array(answer(matrix.copy(), 4), (), "the contrast"))
+
+    value = of(noise)
+    diagonal = noise + 100 * np.diag(np.arange(vocabulary.size) > 0)
+    expect(close(of(diagonal), value), "diagonal-included", "a change of the diagonal must change nothing: leave i = j out.")
+    edge = noise.copy()
+    edge[0, :] += 100
+    edge[:, 0] += 50
+    expect(close(of(edge), value), "mask-included", "a change of row and column 0 must change nothing: [MASK] is no word.")
+    expect(close(of(noise + 100), value), "sums-not-means", "adding a constant to all entries must change nothing: compare means.")
+    blocks = (vocabulary.topic_labels()[:, None] == vocabulary.topic_labels()).astype(float)
+    expect(of(blocks) >= 0, "sign-reversed", "same topic minus different topics, in this order.")
+    exact = close(of(blocks), 1)
+    expect(exact, "blocks-shifted", "your blocks are not the topics': words 1 to v are topic 1, and index 0 is [MASK].")
+    expect(close(value, measure(noise, vocabulary).contrast), "wrong-value", "the means are not over the right pairs.")
+
+
+@register("2-same-topic-share")
+def same_topic_share(answer: Answer) -> None:
+    rng = np.random.default_rng(5)
+    tokens = np.array([3, 0, 5, 1, 4, 0, 2, 6, 3, 8])  # v = 3: topics 1, -, 2, 1, 2, -, 1, 2, 1, 3
+    weights = rng.dirichlet(np.ones(len(tokens)), size=len(tokens)).T
+
+    def of(a: np.ndarray, j: int) -> float:
+        return float(as_array(answer(a.copy(), tokens.copy(), 3, j), (), "the share"))
+
+    other_columns = weights.copy()
+    other_columns[:, 1:] = rng.dirichlet(np.ones(len(tokens)), size=len(tokens) - 1).T
+    moved = not close(of(weights, 0), of(other_columns, 0))
+    expect(not moved, "row-for-column", "the weights that position j gives are in column j; other columns must not matter.")
+    peaked = np.zeros_like(weights)
+    peaked[3] = 1.0  # everybody looks at position 3, which holds a word of the same topic as position 0
+    uniform = np.full_like(weights, 1 / len(tokens))
+    counted = close(of(peaked, 0), of(uniform, 0))
+    expect(not counted, "positions-counted", "add up attention weights; you count positions, whatever their weight.")
+    itself = np.zeros_like(weights)
+    itself[0] = 1.0
+    nothing = close(of(itself, 0), 0)
+    expect(not nothing, "itself-left-out", "position j itself is of its own topic: count its weight too.")
+    expect(close(of(itself, 0), 1), "mean-for-total", "all the weight is on position j, so the share must be 1: add, do not average.")
+    for other in (1, 2, 4, 5, 7, 9):
+        elsewhere = np.zeros_like(weights)
+        elsewhere[other] = 1.0
+        hint = "a weight on [MASK] or on another topic was counted: word i belongs to topic ceil(i / v)."
+        expect(close(of(elsewhere, 0), 0), "topics-shifted", hint)
+    inside = all(close(of(np.eye(len(tokens))[:, [k] * len(tokens)], 0), 1) for k in (0, 3, 6, 8))
+    expect(inside, "topics-shifted", "a word of the same topic was not counted: word i belongs to topic ceil(i / v).")
+
+
+@register("2-embedding-from-value")
+def embedding_from_value(answer: Answer) -> None:
+    vocabulary = Vocabulary(2, 3)
+    labels = vocabulary.topic_labels()
+    blocks = (labels[:, None] == labels) * np.where(labels == 0, 0.0, np.where(labels == 1, 2.0, 0.5))
+    tilt = np.random.default_rng(6).normal(size=(vocabulary.size, 2))
+    for target in (blocks, blocks + tilt @ tilt.T):
+        w_e = as_array(answer(target.copy()), target.shape, "W_E")
+        gram = w_e.T @ w_e
+        if close(gram, target, 1e-5):
+            continue
+        expect(not close(w_e @ w_e.T, target, 1e-5), "transposed", "your W_E W_E^T is M; the decoder needs W_E^T W_E, see equation 6.")
+        expect(not close(gram, target @ target), "no-root", "your W_E^T W_E is M squared: something needs a square root.")
+        expect(not close(w_e**2, np.abs(target)), "entrywise-root", "the root of each entry is not a root of the matrix.")
+        expect(not close(gram, target, 1e-2), "approximate", "close, but the predictions must be the same up to rounding.")
+        raise Misconception("wrong-gram", "W_E^T W_E is not M, so the predictions differ.")

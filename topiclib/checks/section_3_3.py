@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from topiclib.checks.base import Answer, as_array, close, expect, register
+from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
+
+Matrix = npt.NDArray[np.float64]
 
 
-@register("3.3-column-softmax")
-def column_softmax(answer: Answer) -> None:
-    rng = np.random.default_rng(33)
-    scores = rng.normal(size=(4, 3)) * 2
-    a = as_array(answer(scores.copy()), (4, 3), "the attention weights")
+def _is_normalised(a: Matrix) -> None:
+    """Each column a distribution, with the hint for each way to miss it."""
     expect((a > 0).all(), "not-positive", "softmax is positive everywhere; some of your weights are not.")
     columns, rows = close(a.sum(axis=0), 1), close(a.sum(axis=1), 1)
     expect(columns or not rows, "rows-normalised", "each column of A must sum to 1; yours sum to 1 along rows.")
@@ -19,7 +19,133 @@ def column_softmax(answer: Answer) -> None:
         columns or not close(a.sum(), 1), "all-normalised", "each column is a softmax of its own; yours is one over all entries."
     )
     expect(columns, "not-normalised", "each column of A must sum to 1; yours do not.")
+
+
+@register("3.3-column-softmax")
+def column_softmax(answer: Answer) -> None:
+    scores = np.random.default_rng(33).normal(size=(4, 3)) * 2
+    a = as_array(answer(scores.copy()), (4, 3), "the attention weights")
+    _is_normalised(a)
     ratio = np.log(a[0] / a[1])
     expect(close(ratio, scores[0] - scores[1]), "not-exponential", "weights in a column must be in the ratio of exp(score).")
-    large = as_array(answer(scores * 1000), (4, 3), "the attention weights of large scores")
-    expect(close(large.sum(axis=0), 1), "overflow", "scores in the thousands overflow exp: subtract each column's maximum first.")
+    overflow = "scores in the thousands overflow exp: think of what you may subtract from a column without changing its softmax."
+    try:
+        large = as_array(answer(scores * 1000), (4, 3), "the attention weights of large scores")
+    except Misconception as error:
+        raise Misconception("overflow", overflow) if error.key == "not-finite" else error from None
+    expect(close(large.sum(axis=0), 1), "overflow", overflow)
+
+
+@register("3.3-attention")
+def attention(answer: Answer) -> None:
+    rng = np.random.default_rng(34)
+    z, w_k, w_q = rng.normal(size=(3, 5)), rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    a = as_array(answer(z, w_k, w_q), (5, 5), "the attention weights")
+    _is_normalised(a)
+    # Differences of log-weights in a column are differences of scores, before the scale.
+    got = np.log(a) - np.log(a[0])
+    keys, queries = w_k @ z, w_q @ z
+    plain = (keys - keys[:, :1]).T @ queries
+    swapped = (queries - queries[:, :1]).T @ keys
+    factor = float((got * plain).sum() / (plain**2).sum())
+    swap = float((got * swapped).sum() / (swapped**2).sum())
+    expect(
+        not close(got, swap * swapped),
+        "keys-and-queries-swapped",
+        "the row is the key and the column the query: your W^K and W^Q have changed places.",
+    )
+    expect(close(got, factor * plain), "wrong-scores", "weights in a column must be in the ratio of exp(key . query / scale).")
+    expect(not close(factor, 1), "no-scale", "your scores are not divided by the square root of the head size.")
+    expect(close(factor * len(w_k) ** 0.5, 1), "wrong-scale", "the scale is a square root, and of d_a: how many rows has W^K?")
+
+
+@register("3.3-predict")
+def predict(answer: Answer) -> None:
+    rng = np.random.default_rng(35)
+    tokens = np.array([2, 0, 4, 2])
+
+    def run(d: int, a: Matrix, b_pred: Matrix, w_v: Matrix | None = None) -> tuple[Matrix, Matrix]:
+        w_e = rng.normal(size=(d, 5))
+        f = answer(tokens.copy(), w_e, np.eye(d) if w_v is None else w_v, a, b_pred)
+        return as_array(f, (5, 4), "the predictions"), w_e
+
+    none, copy = np.zeros(5), np.eye(4)
+    # d = V, so that the shapes fit even without the transpose. Each position attends to itself: f = W_E^T W_E X.
+    f, w_e = run(5, copy, none)
+    expect(not close(f, w_e[:, tokens]), "no-head", "you stop at the values: the prediction head W_E is missing at the left.")
+    expect(
+        not close(f, (w_e @ w_e)[:, tokens]),
+        "not-transposed",
+        "the head takes dot products with each word's embedding, which are the columns of W_E: equation 6 lacks a transpose.",
+    )
+    expect(close(f, (w_e.T @ w_e)[:, tokens]), "wrong-head", "with W_V = I and A = I a logit must be a dot product of embeddings.")
+    # All positions attend to position 1 only.
+    first = np.zeros((4, 4))
+    first[1] = 1
+    f, w_e = run(3, first, none)
+    wanted = w_e.T @ w_e[:, tokens]
+    expect(not close(f, wanted), "no-attention", "your predictions do not depend on A.")
+    expect(
+        close(f, wanted[:, [1]]),
+        "attention-transposed",
+        "when every query attends to one key, all columns of f must be the same: check the side and the direction of A.",
+    )
+    f, w_e = run(3, copy, np.arange(5.0))
+    expect(not close(f, w_e.T @ w_e[:, tokens]), "no-bias", "b_pred is missing: it is added to every column.")
+    expect(close(f - w_e.T @ w_e[:, tokens], np.arange(5.0)[:, None]), "wrong-bias", "add b_pred once, as it is, to every column.")
+    w_v = rng.normal(size=(3, 3))
+    f, w_e = run(3, copy, none, w_v)
+    expect(close(f, w_e.T @ w_v @ w_e[:, tokens]), "wrong-value", "W_V stands between the head and the embedding, not transposed.")
+
+
+@register("3.3-attention-from-counts")
+def attention_from_counts(answer: Answer) -> None:
+    scores, counts = np.random.default_rng(36).normal(size=(4, 4)), np.array([3, 1, 1, 2])
+    a = as_array(answer(scores.copy(), counts.copy()), (4, 4), "the weights")
+    expect((a > 0).all(), "lost-words", "a word that occurs must get some weight.")
+    # What stays of the log-weights when the scores are taken out must not depend on the query.
+    left = np.log(a) - scores
+    left = left - left[0]
+    multiplied = "a copy of a word does not change its score: it adds another term exp(score) to the sum."
+    expect(close(left, left[:, :1]), "counts-multiply-scores", multiplied)
+    one_copy = "the weights of each query must sum to 1: is yours the weight of one copy, or of all of them?"
+    expect(close(a.sum(axis=0), 1), "one-copy-only", one_copy)
+    expect(not close(left, 0), "no-counts", "your weights do not change with how often the key's word occurs.")
+    absent = as_array(answer(scores.copy(), np.array([3, 0, 1, 2])), (4, 4), "the weights")
+    expect(close(absent[1], 0), "absent-words", "a word with count 0 must get weight 0 from every query.")
+    ratio = "with equal scores, a word's weight must be in proportion to its count."
+    expect(close(np.exp(left), (counts / counts[0])[:, None]), "wrong-counts", ratio)
+
+
+@register("3.3-one-matrix")
+def one_matrix(answer: Answer) -> None:
+    rng = np.random.default_rng(37)
+    d_a, d = 4, 3
+    w_k, w_q, b_k, b_q = rng.normal(size=(d_a, d)), rng.normal(size=(d_a, d)), rng.normal(size=d_a), rng.normal(size=d_a)
+    z, none = rng.normal(size=(d, 6)), np.zeros(d_a)
+
+    def differences(scores: Matrix) -> Matrix:
+        result: Matrix = scores - scores[0]  # what a column-wise softmax depends on
+        return result
+
+    def pair(k: Matrix, q: Matrix) -> tuple[Matrix, Matrix]:
+        result = answer(w_k.copy(), w_q.copy(), k, q)
+        expect(isinstance(result, (tuple, list)) and len(result) == 2, "not-a-pair", "return two things: B and c.")
+        return as_array(result[0], (d, d), "B"), as_array(result[1], (d,), "c")
+
+    def agrees(b: Matrix, c: Matrix, k: Matrix, q: Matrix) -> bool:
+        wanted = (w_k @ z + k[:, None]).T @ (w_q @ z + q[:, None]) / d_a**0.5
+        return close(differences(z.T @ b @ z + (z.T @ c)[:, None]), differences(wanted))
+
+    b, c = pair(none, none)
+    expect(not agrees(b.T, c, none, none), "matrix-transposed", "B stands between the key at its left and the query at its right.")
+    expect(agrees(b, c, none, none), "wrong-matrix", "without biases B alone must give the scores of equation 5, scale included.")
+    b, c = pair(b_k, none)
+    expect(agrees(b, c, b_k, none), "key-bias-kept", "try b_q = 0: does the softmax over the keys see b_k at all?")
+    b, c = pair(none, b_q)
+    expect(not close(c, 0), "query-bias-lost", "your c does not use b_q, but a key that lies along it gets more weight.")
+    scale = d_a**0.5
+    expect(not agrees(b, c / scale, none, b_q), "query-bias-scale", "c is a part of the scores too: is it scaled as they are?")
+    expect(agrees(b, c, none, b_q), "wrong-vector", "with b_k = 0, multiply the scores out: which term is linear in the key?")
+    b, c = pair(b_k, b_q)
+    expect(agrees(b, c, b_k, b_q), "wrong-together", "each bias alone is right, but not both together.")

@@ -1,0 +1,159 @@
+"""The directions of the design: each module imports only what lies below it, and the data needs no torch."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import topiclib
+
+ROOT = Path(topiclib.__file__).parent
+SECTIONS = {f"checks.{path.stem}" for path in (ROOT / "checks").glob("*.py")} - {"checks.__init__", "checks.base"}
+
+DATA = {"validation", "vocabulary", "documents", "masking"}
+TRANSFORMER = DATA | {"model", "losses"}
+# What each module may import from topiclib, from the bottom to the top.
+ALLOWED: dict[str, set[str]] = {
+    "": set(),
+    "validation": set(),
+    "claims": set(),
+    "checkpoint": set(),
+    "checks.base": set(),
+    "vocabulary": {"validation"},
+    "compute": {"validation"},
+    "documents": {"validation", "vocabulary"},
+    "masking": {"validation", "vocabulary", "documents"},
+    "model": {"validation", "vocabulary", "documents"},
+    "losses": {"validation", "vocabulary", "documents", "masking", "model"},
+    "history": {"model"},
+    "training": TRANSFORMER | {"history", "checkpoint", "compute"},
+    "metrics": TRANSFORMER,
+    "plotting": TRANSFORMER | {"metrics"},
+    "widgets": {"plotting"},
+    **{section: TRANSFORMER | {"metrics", "checks.base"} for section in SECTIONS},
+    "checks": SECTIONS | {"checks.base"},
+}
+# Packages that only some modules may import; NumPy and the standard library are for all.
+PACKAGES: dict[str, set[str]] = {
+    "torch": {"checkpoint", "compute", "model", "losses", "history", "training", "metrics"},
+    "safetensors": {"checkpoint"},
+    "tqdm": {"training"},
+    "matplotlib": {"plotting", "widgets"},
+    "PIL": {"widgets"},
+    "ipywidgets": {"widgets"},
+    "IPython": {"claims", "plotting", "widgets"},
+    "numpy": set(ALLOWED),
+    "topiclib": set(ALLOWED),
+}
+
+
+def name_of(path: Path) -> str:
+    """``documents``, ``checks.base``, ``checks`` for checks/__init__.py, and ``""`` for the package itself."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+SOURCES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+every_module = pytest.mark.parametrize("module", SOURCES, ids=lambda name: name or "topiclib")
+
+
+def imports(module: str) -> set[str]:
+    """Every module that the source imports, also inside functions, by its full name."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(SOURCES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: a relative import hides its direction"
+            # ``from topiclib.checks import base`` imports a module, ``from topiclib.model import X`` a name.
+            within = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = {f"topiclib.{name}" for name in SOURCES}
+            found |= (within & modules) or {str(node.module)}
+            if within & modules and not within <= modules:
+                found.add(str(node.module))
+    return found
+
+
+def test_every_module_has_its_place_in_the_table() -> None:
+    assert set(SOURCES) == set(ALLOWED)
+
+
+def test_the_table_has_no_cycle() -> None:
+    order = list(ALLOWED)
+    for position, module in enumerate(order):
+        assert ALLOWED[module] <= set(order[:position]), module
+
+
+@every_module
+def test_a_module_imports_only_what_lies_below_it(module: str) -> None:
+    ours = {name.removeprefix("topiclib.") for name in imports(module) if name.startswith("topiclib")}
+    assert ours <= ALLOWED[module]
+
+
+@every_module
+def test_a_module_imports_only_the_packages_it_may(module: str) -> None:
+    packages = {name.split(".")[0] for name in imports(module)} - sys.stdlib_module_names
+    assert packages <= set(PACKAGES), "a new package needs a line in the table"
+    assert all(module in PACKAGES[package] for package in packages)
+
+
+@every_module
+def test_the_library_never_imports_book_exercises_tools_or_tests(module: str) -> None:
+    assert not {name.split(".")[0] for name in imports(module)} & {"book", "exercises", "tools", "tests"}
+
+
+def python(code: str) -> str:
+    """What a fresh Python prints; fails if it does."""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_importing_topiclib_alone_imports_nothing_heavy() -> None:
+    heavy = {"torch", "numpy", "matplotlib", "IPython", "ipywidgets"}
+    assert (
+        python(f"import sys, topiclib; print(sorted({heavy} & set(sys.modules)), topiclib.__version__)")
+        == f"[] {topiclib.__version__}"
+    )
+
+
+def test_the_data_needs_no_torch() -> None:
+    code = """
+import sys
+sys.modules["torch"] = None  # importing it is an error now
+from topiclib.documents import DocumentSettings, infinite_documents, sample_documents
+from topiclib.masking import MaskingSettings, mask_documents, masked_distribution
+settings = DocumentSettings.tiny(mixture="fixed")
+documents = sample_documents(settings, 4, 0)
+mask_documents(documents.tokens, settings.vocabulary, MaskingSettings(), 0)
+masked_distribution(infinite_documents(settings), MaskingSettings())
+import topiclib.validation, topiclib.vocabulary, topiclib.claims
+print("ok")
+"""
+    assert python(code) == "ok"
+
+
+def test_training_needs_neither_matplotlib_nor_ipython() -> None:
+    code = """
+import sys
+for name in ("matplotlib", "IPython", "ipywidgets"):
+    sys.modules[name] = None
+from topiclib.metrics import block_contrast
+from topiclib.training import TrainingSettings, train
+run = train(TrainingSettings.tiny(steps=2), seed=0, progress=False)
+print(run.step)
+"""
+    assert python(code) == "2"
+
+
+def test_a_check_by_itself_needs_no_widget_and_no_figure() -> None:
+    code = """
+import sys
+for name in ("matplotlib", "IPython", "ipywidgets"):
+    sys.modules[name] = None
+from topiclib.checks import check, names
+print(check(names()[0], None).status)
+"""
+    assert python(code) == "wrong"

@@ -1,0 +1,175 @@
+import base64
+import io
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import ipywidgets
+import matplotlib.pyplot as plt
+import pytest
+from IPython.display import HTML
+from matplotlib.figure import Figure
+from PIL import Image
+
+from topiclib.widgets import is_static, slider, slider_markup
+
+VALUES = (0.1, 0.25, 0.5)
+OPTIONS: dict[str, Any] = {"name": "slider-p-m", "label": "p_m", "caption": "Move <em>it</em>."}
+
+
+@pytest.fixture(autouse=True)
+def _clean() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def frame(value: float) -> tuple[Figure, str]:
+    fig, ax = plt.subplots(figsize=(2, 1))
+    ax.bar([0], [value], color="black")
+    ax.set_ylim(0, 1)
+    return fig, f'At {value} the share is "{value / 2}" & </script> <!-- no more.'
+
+
+def markup(start: int = 0, form: str = ".2f") -> str:
+    return slider_markup(frame, VALUES, "slider-p-m", "p_m", "Move <em>it</em>.", form, start)
+
+
+def frames(text: str) -> list[dict[str, str]]:
+    """The frames in the markup's JSON."""
+    (content,) = re.findall(r'<script type="application/json">(.*?)</script>', text, flags=re.S)
+    loaded: list[dict[str, str]] = json.loads(content)
+    return loaded
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes; raises if one is closed that is not open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in ("input", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_no_text_can_end_the_script() -> None:
+    (content,) = re.findall(r'<script type="application/json">(.*?)</script>', markup(), flags=re.S)
+    assert "<" not in content
+
+
+def tags(text: str) -> list[tuple[str, dict[str, str | None]]]:
+    parser = Tags()
+    parser.feed(text)
+    assert not parser.open
+    return parser.found
+
+
+def test_every_value_has_a_frame() -> None:
+    assert [f["label"] for f in frames(markup())] == ["0.10", "0.25", "0.50"]
+    assert len({f["src"] for f in frames(markup())}) == 3
+
+
+def test_frames_are_pictures_inside_the_page() -> None:
+    for f in frames(markup()):
+        head, content = f["src"].split(",")
+        assert head == "data:image/png;base64"
+        with Image.open(io.BytesIO(base64.b64decode(content))) as picture:
+            assert picture.format == "PNG"
+            assert picture.size[0] > 100
+
+
+def test_every_frame_has_its_sentence_as_alt_text() -> None:
+    for value, f in zip(VALUES, frames(markup()), strict=True):
+        assert f["text"] == frame(value)[1]
+        assert f["alt"] == f"p_m = {value:.2f}. {f['text']}"
+
+
+@pytest.mark.parametrize("start", [0, 2])
+def test_the_page_shows_the_start_before_any_script_runs(start: int) -> None:
+    text = markup(start)
+    first, found = frames(text)[start], dict(tags(text))
+    assert found["img"]["src"] == first["src"]
+    assert found["img"]["alt"] == first["alt"]
+    assert (found["input"]["min"], found["input"]["max"], found["input"]["value"]) == ("0", "2", str(start))
+    assert f"<output>{first['label']}</output>" in text
+
+
+def test_the_markup_is_well_formed_and_can_be_linked_to() -> None:
+    found = tags(markup())
+    assert found[0] == ("figure", {"id": "slider-p-m", "class": "tl-slider", "style": "margin:1em 0"})
+    assert [tag for tag, _ in found].count("script") == 2
+    assert 'getElementById("slider-p-m")' in markup()
+    assert "Move <em>it</em>.</figcaption>" in markup()
+
+
+def test_the_slider_is_labelled() -> None:
+    assert re.search(r"<label[^>]*>p_m = .*<input[^>]*></label>", markup(), flags=re.S)
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    text = re.sub(r"base64,[A-Za-z0-9+/=]*", "", markup())
+    assert not re.search(r"https?:|//[a-z]|@import|\bfetch\b|XMLHttpRequest|import\(", text)
+    for tag, attributes in tags(markup()):
+        assert tag not in ("link", "iframe", "object")
+        assert not {"href", "srcset", "onload", "onerror"} & attributes.keys()
+        assert (attributes.get("src") or "data:").startswith("data:")
+
+
+def test_the_markup_is_deterministic_and_leaves_no_figure_open() -> None:
+    assert markup() == markup()
+    assert not plt.get_fignums()
+
+
+def displayed(monkeypatch: pytest.MonkeyPatch, static: bool, **changes: Any) -> Any:
+    seen: list[Any] = []
+    monkeypatch.setenv("TOPICLIB_STATIC", "1" if static else "0")
+    monkeypatch.setattr("IPython.display.display", seen.append)
+    slider(frame, VALUES, **{**OPTIONS, **changes})
+    (widget,) = seen
+    return widget
+
+
+def test_the_static_page_gets_the_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = displayed(monkeypatch, static=True, form=".2f", start=1)
+    assert isinstance(shown, HTML)
+    assert shown.data == markup(1)
+
+
+def test_with_a_kernel_moving_the_slider_draws_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = displayed(monkeypatch, static=False)
+    control, picture, text, caption = box.children
+    assert isinstance(control, ipywidgets.SelectionSlider)
+    assert control.value == 0.1
+    assert [value for _, value in control.options] == list(VALUES)
+    assert caption.value == "Move <em>it</em>."
+    seen = {bytes(picture.value)}
+    for value in (0.25, 0.5):
+        control.value = value
+        assert f"At {value} the share is &quot;{value / 2}&quot; &amp;" in text.value
+        seen.add(bytes(picture.value))
+    assert len(seen) == 3
+    assert all(content.startswith(b"\x89PNG") for content in seen)
+    assert control.value == 0.5
+    assert not plt.get_fignums()
+
+
+def test_live_and_static_show_the_same_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    box = displayed(monkeypatch, static=False, start=2)
+    assert base64.b64decode(frames(markup())[2]["src"].split(",")[1]) == bytes(box.children[1].value)
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("1", True), ("0", False), (None, False)])
+def test_is_static_follows_the_environment(setting: str | None, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if setting is None:
+        monkeypatch.delenv("TOPICLIB_STATIC", raising=False)
+    else:
+        monkeypatch.setenv("TOPICLIB_STATIC", setting)
+    assert is_static() == expected
