@@ -10,7 +10,18 @@ from matplotlib.figure import Figure
 
 from topiclib.documents import PAD
 from topiclib.metrics import ByRelation
-from topiclib.plotting import RELATION_COLORS, TOPIC_COLORS, data_uri, document_strip, figure_bytes, heat_map, relation_bars, show
+from topiclib.plotting import (
+    RELATION_COLORS,
+    TOPIC_COLORS,
+    attention_map,
+    data_uri,
+    document_strip,
+    figure_bytes,
+    heat_map,
+    product_sketch,
+    relation_bars,
+    show,
+)
 from topiclib.plotting import use_style as course_style
 from topiclib.vocabulary import Vocabulary
 
@@ -145,3 +156,26 @@ def test_document_strip_colours_topics_and_frames_what_is_selected() -> None:
 def test_ten_topics_have_ten_colours() -> None:
     assert len(set(TOPIC_COLORS)) == len(TOPIC_COLORS) == 10
     assert len(set(RELATION_COLORS.values())) == 3
+
+
+def test_attention_map_has_key_rows_query_columns_and_topic_strips() -> None:
+    a, tokens = np.array([[0.2, 0.7, 0.5], [0.3, 0.1, 0.4], [0.5, 0.2, 0.1]]), [1, 0, 6]
+    _, ax = plt.subplots()
+    assert attention_map(a, tokens, VOCABULARY, ax=ax) is ax
+    np.testing.assert_array_equal(np.asarray(ax.images[0].get_array()), a)
+    assert ax.images[0].get_clim() == (0, 0.7)
+    assert "query" in ax.get_xlabel()
+    assert "key" in ax.get_ylabel()
+    colors = [plt.matplotlib.colors.to_hex(patch.get_facecolor()) for patch in ax.patches]
+    strip = [TOPIC_COLORS[0].lower(), "#ffffff", TOPIC_COLORS[2].lower()]
+    assert colors == [color for color in strip for _ in range(2)]
+    with pytest.raises(ValueError, match=r"^a has shape \(3, 3\): must be \(N, N\) = \(2, 2\)"):
+        attention_map(a, [1, 2], VOCABULARY, ax=ax)
+
+
+def test_product_sketch_draws_a_rectangle_for_each_matrix() -> None:
+    _, ax = plt.subplots()
+    factors = [("Z", "d", "N", 2.0, 3.0, "red"), ("=", "", "", 0, 0.2, "red"), ("W", "d", "V", 2.0, 4.0, "blue")]
+    assert product_sketch(factors, ax=ax) is ax
+    assert [(p.get_height(), p.get_width()) for p in ax.patches] == [(2, 3), (2, 4)]
+    assert [t.get_text() for t in ax.texts] == ["d", "N", "Z", "=", "d", "V", "W"]

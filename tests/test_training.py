@@ -6,10 +6,10 @@ import pytest
 import torch
 
 import topiclib.training as training
-from topiclib.documents import DocumentSettings
+from topiclib.documents import DocumentSettings, sample_documents
 from topiclib.history import History, cosine_distance
 from topiclib.losses import masked_loss
-from topiclib.masking import MaskedDocuments, MaskingSettings
+from topiclib.masking import MaskedDocuments, MaskingSettings, mask_documents
 from topiclib.model import PARAMETERS, WEIGHTS, ModelSettings, TopicTransformer
 from topiclib.training import DivergenceError, TrainingRun, TrainingSettings, held_out_loss, sample_batch, train
 from topiclib.vocabulary import Vocabulary
@@ -205,24 +205,26 @@ def test_threads_are_restored_after_an_error(error: type[BaseException], monkeyp
 
 
 def batches_of(settings: TrainingSettings, monkeypatch: pytest.MonkeyPatch) -> tuple[list[MaskedDocuments], list[MaskedDocuments]]:
-    """The training batches and the held-out ones of a run; they are told apart by their sizes."""
-    seen: list[MaskedDocuments] = []
+    """The training batches and the held-out ones of a run; they are told apart by their generators."""
+    seen: dict[int, list[MaskedDocuments]] = {}
 
-    def spy(*arguments: Any) -> MaskedDocuments:
-        seen.append(sample_batch(*arguments))
-        return seen[-1]
+    def spy(settings: TrainingSettings, num_docs: int, rng: np.random.Generator) -> MaskedDocuments:
+        seen.setdefault(id(rng), []).append(sample_batch(settings, num_docs, rng))
+        return seen[id(rng)][-1]
 
     monkeypatch.setattr(training, "sample_batch", spy)
     run(settings)
-    return [b for b in seen if len(b) == settings.batch_size], [b for b in seen if len(b) == settings.eval_docs]
+    held_out, trained = sorted(seen.values(), key=len)
+    return trained, held_out
 
 
 def rows_of(batches: list[MaskedDocuments]) -> list[bytes]:
     return [row.tobytes() for batch in batches for row in batch.targets]
 
 
-# Documents so long that no two independent ones agree by chance: at most 2^-60 for each pair.
-LONG = TrainingSettings.tiny(documents=DocumentSettings.tiny(min_len=60, max_len=60), batch_size=7, eval_docs=9, eval_every=4)
+# Documents so long that two independent ones agree with probability below 1e-20. Batches of one size, so that
+# generators that are not independent would draw the same ones.
+LONG = TrainingSettings.tiny(documents=DocumentSettings.tiny(min_len=60, max_len=60), batch_size=8, eval_docs=8, eval_every=4)
 
 
 def test_every_step_has_fresh_documents_and_masks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,6 +288,17 @@ def test_held_out_loss_is_equation_1_on_fresh_documents(loss: str) -> None:
     assert value == float(masked_loss(model, sample_batch(settings, 8, 5), loss).detach())
     assert value != held_out_loss(model, settings, 8, 6)
     assert model.W_V.grad is None
+
+
+def test_sample_batch_draws_documents_and_masks_from_one_generator() -> None:
+    settings = TrainingSettings.tiny()
+    seeded, given = sample_batch(settings, 50, 3), sample_batch(settings, 50, np.random.default_rng(3))
+    assert np.array_equal(seeded.inputs, given.inputs)
+    rng = np.random.default_rng(3)
+    documents = sample_documents(settings.documents, 50, rng)
+    masked = mask_documents(documents.tokens, settings.documents.vocabulary, settings.masking, rng)
+    assert np.array_equal(seeded.inputs, masked.inputs)
+    assert np.array_equal(seeded.selected, masked.selected)
 
 
 def test_sample_batch_takes_a_numpy_seed_as_a_seed() -> None:

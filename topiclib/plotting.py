@@ -166,9 +166,9 @@ def product_sketch(factors: Sequence[tuple[str, str, str, float, float, str]], *
     for name, rows, columns, height, width, color in factors:
         if height:
             ax.add_patch(Rectangle((x, -height / 2), width, height, facecolor=color, edgecolor="#444444", alpha=0.85))
-            ax.text(x - 0.12, 0, rows, ha="right", va="center", fontsize=9, color="#444444")
-            ax.text(x + width / 2, height / 2 + 0.12, columns, ha="center", va="bottom", fontsize=9, color="#444444")
-        ax.text(x + width / 2, 0, name, ha="center", va="center", fontsize=12)
+            ax.text(x - 0.12, 0, rows, ha="right", va="center", fontsize=12, color="#444444")
+            ax.text(x + width / 2, height / 2 + 0.12, columns, ha="center", va="bottom", fontsize=12, color="#444444")
+        ax.text(x + width / 2, 0, name, ha="center", va="center", fontsize=15)
         x += width + 0.75
     top = max(height for _, _, _, height, _, _ in factors) / 2
     ax.set_xlim(-0.6, x - 0.6)

@@ -1,1 +1,61 @@
 """Checks of the exercises of the preface."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topiclib.checks.base import Answer, as_array, close, expect, register
+
+
+@register("preface-topic-of")
+def topic_of(answer: Answer) -> None:
+    found = {i: float(as_array(answer(i, 4), (), "the topic")) for i in range(1, 13)}
+    expect(all(t == round(t) for t in found.values()), "not-whole", "topics are whole numbers; some of yours are not.")
+    blocks = all(found[i] == found[i + 1] for i in (1, 2, 5, 6, 9, 10))
+    expect(blocks, "place-in-topic", "words 1 and 2 are in the same topic; topics are runs of neighbouring words.")
+    expect(found[1] > 0, "from-zero", "topics are counted from 1, so word 1 belongs to topic 1.")
+    expect(all(found[i] == found[i - 1] for i in (4, 8, 12)), "last-word", "the last word of each topic lands in the next one.")
+    expect(all(found[i + 4] == found[i] + 1 for i in range(1, 9)), "wrong-size", "each topic has words_per_topic words.")
+    expect(found[1] == 1, "not-from-one", "topics are counted from 1, so word 1 belongs to topic 1.")
+
+
+@register("preface-one-hot")
+def one_hot(answer: Answer) -> None:
+    document, size = [2, 0, 4, 2, 1, 3, 2], 5
+    value = answer(list(document), size)
+    shape = np.shape(value)
+    expect(shape != (len(document), size), "rows-for-columns", "X has a row for each token and a column for each position.")
+    hint = "X has V rows; [MASK] is token 0 and has a row, too."
+    expect(shape != (size - 1, len(document)), "mask-left-out", hint)
+    x = as_array(value, (size, len(document)), "X")
+    expect(np.isin(x, (0, 1)).all(), "not-zero-one", "every entry is 0 or 1.")
+    expect(close(x.sum(axis=0), 1), "not-one-a-column", "every column has exactly one 1.")
+    rows = x.argmax(axis=0)
+    expect((rows == document).all(), "shifted", "some column has its 1 in the wrong row: row i is for token i, and [MASK] is row 0.")
+
+
+@register("preface-attention-entry")
+def attention_entry(answer: Answer) -> None:
+    rng = np.random.default_rng(1)
+    a = rng.dirichlet(np.ones(5), size=5).T
+    table = np.array([[float(as_array(answer(a.copy(), j, i), (), "the weight")) for j in range(5)] for i in range(5)])
+    expect(close(table, a) or not close(table, a.T), "transposed", "what is predicted is the query, and the query is the second index.")
+    symmetric = close(table, table.T)
+    expect(not symmetric, "averaged", "attention is not symmetric: how j looks at i differs from how i looks at j.")
+    expect(close(table, a) or not np.isin(table.round(9), a.round(9)).all(), "counted-from-one", "positions are counted from 0 here.")
+    expect(close(table, a), "wrong-entry", "return one entry of A as it is.")
+
+
+@register("preface-random-fraction")
+def random_fraction(answer: Answer) -> None:
+    def of(p_m: float, p_c: float, p_r: float) -> float:
+        return float(as_array(answer(p_m, p_c, p_r), (), "the fraction"))
+
+    expect(of(0.5, 0.2, 0.3) <= 0.5 and of(0.01, 0.1, 0.4) <= 0.01, "not-conditional", "no more positions than are selected can change.")
+    hint = "with p_r = 0 no word is replaced by a random one; "
+    expect(close(of(0.5, 0, 0), 0), "mask-for-random", hint + "you seem to count those that become [MASK].")
+    expect(close(of(0.5, 0.4, 0), 0), "kept-for-random", hint + "you seem to count those that are kept.")
+    same = close(of(0.5, 0.1, 0.3), of(0.5, 0.6, 0.3))
+    expect(same, "one-after-the-other", "one draw decides between keeping, replacing and masking; p_c does not change p_r.")
+    expect(close(of(0.5, 0.0, 1.0), 0.5), "wrong-value", "with p_r = 1 every selected position gets a random word.")
+    expect(close(of(0.5, 0.1, 0.4), 2 * of(0.5, 0.1, 0.2)), "wrong-value", "twice the p_r must give twice the fraction.")

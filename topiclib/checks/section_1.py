@@ -1,1 +1,86 @@
 """Checks of the exercises of Section 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
+
+PARTS = {"attention weights", "decoder", "embedding layer", "input tokens", "output distribution", "value matrix"}
+
+
+@register("1-critical-path")
+def critical_path(answer: Answer) -> None:
+    names = answer()
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise Misconception("wrong-type", "return a list of names.")
+    order = list(names)
+    whole = len(order) == len(PARTS) and set(map(str, order)) == PARTS
+    expect(whole, "not-the-six", "return all six names, each once, spelled as in the statement.")
+    at = {str(name): k for k, name in enumerate(order)}
+    ends = at["input tokens"] < min(v for k, v in at.items() if k != "input tokens")
+    expect(ends, "input-first", "everything starts from the tokens of the masked document.")
+    last = at["output distribution"] == len(PARTS) - 1
+    expect(last, "output-last", "the distribution over words is what comes out in the end.")
+    hint = "attention compares vectors, so the tokens must be vectors by then."
+    expect(at["embedding layer"] < at["attention weights"], "attention-before-embedding", hint)
+    hint = "the decoder turns what self-attention returns into scores, and the value matrix is a part of self-attention."
+    expect(at["value matrix"] < at["decoder"], "decoder-early", hint)
+    hint = "words are mixed with the attention weights first; the value matrix maps the mixture."
+    expect(at["attention weights"] < at["value matrix"], "attention-late", hint)
+
+
+@register("1-pair-count")
+def pair_count(answer: Answer) -> None:
+    document = np.array([4, 1, 2, 4, 3, 2, 4, 5, 2, 1])
+
+    def of(i: int, j: int, words: np.ndarray = document) -> float:
+        return float(as_array(answer(words.copy(), i, j), (), "the count"))
+
+    expect(of(6, 1) == 0, "absent-word", "a word that does not occur has no pairs.")
+    apart = np.array([1, 3, 3, 2])
+    expect(of(1, 2, apart) > 0, "neighbours-only", "words at the two ends of a document co-occur too.")
+    more = np.array([1, 2, 3, 2])
+    expect(of(1, 2, more) > of(1, 2, apart), "presence-only", "a second occurrence adds pairs: count positions, not presence.")
+    expect(of(2, 4) == of(4, 2), "one-order-only", "pairs are ordered, and either word may come first.")
+    once = np.array([1, 2, 3])
+    expect(of(2, 2, once) == 0, "position-with-itself", "a position is no pair with itself: for i = j take those out.")
+    swapped = np.array([2, 1])
+    expect(of(1, 2, swapped) == 1, "one-order-only", "pairs are ordered, and either word may come first.")
+    total = sum(of(i, j) for i in range(1, 6) for j in range(1, 6))
+    expect(total == len(document) * (len(document) - 1), "wrong-total", "over all i and j the pairs must add up to N(N - 1).")
+
+
+@register("1-find-topics")
+def find_topics(answer: Answer) -> None:
+    rng = np.random.default_rng(12)
+    topics = rng.permutation(np.repeat(np.arange(4), [2, 6, 6, 6]))
+    noise = rng.uniform(-0.2, 0.2, size=(20, 20))
+    lift = np.where(topics[:, None] == topics, 3.0, 0.5) + noise + noise.T
+    labels = as_array(answer(lift.copy()), (20,), "the labels")
+    found, same = labels[:, None] == labels, topics[:, None] == topics
+    sizes = np.array([(topics == t).sum() for t in topics])
+    counted = (found == (sizes[:, None] == sizes)).all()
+    expect(not counted, "companions-counted", "two topics of the same size got one label: it matters who the companions are.")
+    position = as_array(answer(np.ones((20, 20)) * 0.5 + 2.5 * np.eye(20)), (20,), "the labels")
+    alone = len(np.unique(position)) == 20
+    expect(alone or not close(position, labels), "order-assumed", "your labels do not depend on lift; the words come in any order.")
+    expect(not (found & ~same).any(), "topics-merged", "two words with a lift below 1 got the same label.")
+    expect(found[same].all(), "topics-split", "two words with a lift above 1 got different labels.")
+
+
+@register("1-expected-lift")
+def expected_lift(answer: Answer) -> None:
+    settings = ((0.1, 10), (0.5, 4), (3.0, 5))
+    found = {s: as_array(answer(*s), (2,), "the two lifts") for s in settings}
+    for (alpha, topics), (same, different) in found.items():
+        expect(same >= different, "swapped", "words of the same topic meet more often: return their lift first.")
+        expect(not close(same, different), "independent", "a lift of 1 for all means independent topics; here they share a mixture.")
+        hint = "different topics do meet: with a Dirichlet mixture a document has more than one topic."
+        expect(different > 0, "one-topic-only", hint)
+        hint = "over one word from each topic, the lifts must average to 1; yours do not. Is the denominator right?"
+        expect(close(same + (topics - 1) * different, topics), "does-not-average", hint)
+        theta = np.random.default_rng(13).dirichlet(np.full(topics, alpha), size=40_000)
+        measured = topics**2 * float((theta**2).mean())
+        hint = "simulated documents disagree. What is the total of the Dirichlet's parameters, over all topics?"
+        expect(abs(same - measured) < 0.03 * measured, "concentration", hint)

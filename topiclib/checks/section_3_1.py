@@ -13,11 +13,21 @@ def empirical_distribution(answer: Answer) -> None:
     p = as_array(answer(tokens.copy(), 6), (7,), "p")
     total = p.sum()
     expect(not close(total, 10), "counts", "these are counts: the empirical distribution sums to 1.")
-    expect(not close(total, 10 / 6), "divided-by-vocabulary", "divide by the number of positions N, not by the number of words in the vocabulary.")
+    expect(
+        not close(total, 10 / 6),
+        "divided-by-vocabulary",
+        "divide by the number of positions N, not by the number of words in the vocabulary.",
+    )
     expect(close(total, 1), "not-normalised", "a distribution must sum to 1; yours does not.")
     expect(close(p[0], 0), "shifted", "entry 0 belongs to [MASK], which does not occur: word i goes into entry i.")
-    expect(not close(p[1], p[2]), "presence", "a word that occurs more often must have a larger share; yours only notes whether it occurs.")
-    expect(close(p[2], 2 * p[5]) and close(p[3], 0), "wrong-shares", "the shares are not in the ratio of how often the words occur.")
+    expect(
+        not close(p[1], p[2]),
+        "presence",
+        "a word that occurs more often must have a larger share; yours only notes whether it occurs.",
+    )
+    expect(
+        close(p[2], 2 * p[5]) and close(p[3], 0), "wrong-shares", "the shares are not in the ratio of how often the words occur."
+    )
 
 
 @register("3.1-sample-document")
@@ -29,22 +39,42 @@ def sample_document(answer: Answer) -> None:
     expect(words.min() >= 1, "from-zero", "some ids are below 1: words and topics are numbered from 1, since 0 is [MASK].")
     expect(words.max() <= T * v, "too-large", "some ids are above Tv: topic t ends with word tv.")
     again = as_array(answer(T, v, tau, N, np.random.default_rng(0)), (N,), "the words")
-    expect((again == words[0]).all(), "not-reproducible", "the same seed gave two different documents: take all randomness from rng.")
-    expect(any((d != words[0]).any() for d in words[1:]), "own-seed", "every rng gives the same document: use the rng that is passed in.")
+    expect(
+        (again == words[0]).all(), "not-reproducible", "the same seed gave two different documents: take all randomness from rng."
+    )
+    expect(
+        any((d != words[0]).any() for d in words[1:]),
+        "own-seed",
+        "every rng gives the same document: use the rng that is passed in.",
+    )
     topics = np.ceil(words / v)
     number = np.array([len(np.unique(row)) for row in topics])
     expect(not (number == 1).all(), "one-topic", "each position must choose a topic anew; your documents have one topic each.")
-    expect(not (number == T).all(), "topic-each-position", "choose the topics of the document first; your documents mix all topics.")
+    expect(
+        not (number == T).all(), "topic-each-position", "choose the topics of the document first; your documents mix all topics."
+    )
     expect((number <= tau).all(), "too-many-topics", "a document has more topics than topics_per_doc.")
-    expect((number == tau).all(), "not-distinct", "the topics of a document must be distinct; some documents have fewer than asked for.")
+    expect(
+        (number == tau).all(),
+        "not-distinct",
+        "the topics of a document must be distinct; some documents have fewer than asked for.",
+    )
     ranks = (words - 1) % v + 1
-    expect((ranks == v).any(), "last-word-missing", "the last word of a topic never occurs: the upper end of a random integer may be excluded.")
+    expect(
+        (ranks == v).any(),
+        "last-word-missing",
+        "the last word of a topic never occurs: the upper end of a random integer may be excluded.",
+    )
     shares = np.array([[np.mean(row == t) for t in np.unique(row)] for row in topics])
     expect(np.abs(shares - 1 / tau).max() < 0.05, "unequal-topics", "the chosen topics must be equally likely at every position.")
     word_shares = np.array([np.mean(ranks == r) for r in range(1, v + 1)])
     expect(np.abs(word_shares - 1 / v).max() < 0.03, "unequal-words", "the words of a topic must be equally likely.")
     repeats = np.mean(topics[:, 1:] == topics[:, :-1])
-    expect(abs(repeats - 1 / tau) < 0.05, "not-independent", "positions must be drawn independently; yours depend on the position before.")
+    expect(
+        abs(repeats - 1 / tau) < 0.05,
+        "not-independent",
+        "positions must be drawn independently; yours depend on the position before.",
+    )
     expect(len(np.unique(topics)) == T, "topics-never-chosen", "some topics are in no document: choose from all of them.")
 
 
@@ -53,9 +83,21 @@ def co_occurrence(answer: Answer) -> None:
     tokens = np.array([[1, 1, 1, 2, 2], [3, 3, 4, 3, 4], [2, 1, 1, 2, 1]])
     p = as_array(answer(tokens.copy(), 4), (4, 4), "the matrix")
     expect(close(p.sum(), 1), "not-normalised", "the entries are probabilities of all pairs of words and must sum to 1.")
-    expect(close(p[0, 2], 0) and close(p[3, 1], 0), "pooled", "words 1 and 3 are in no document together: count pairs within each document.")
+    expect(
+        close(p[0, 2], 0) and close(p[3, 1], 0),
+        "pooled",
+        "words 1 and 3 are in no document together: count pairs within each document.",
+    )
     expect(close(p, p.T), "not-symmetric", "pairs are ordered both ways, (m, n) and (n, m), so the matrix must be symmetric.")
     expect(not close(np.diag(p), 0), "diagonal-dropped", "a word can meet itself at another position: the diagonal is not zero.")
     alone = as_array(answer(np.array([[1, 2, 3, 4]]), 4), (4, 4), "the matrix")
-    expect(close(np.diag(alone), 0), "self-pairs", "a word that occurs once does not meet itself: leave out pairs of a position with itself.")
-    expect(close(p[0, 0], p[0, 1]) and close(p[2, 2], p[3, 2]), "wrong-counts", "the number of ordered pairs of a word is off; count a short document by hand.")
+    expect(
+        close(np.diag(alone), 0),
+        "self-pairs",
+        "a word that occurs once does not meet itself: leave out pairs of a position with itself.",
+    )
+    expect(
+        close(p[0, 0], p[0, 1]) and close(p[2, 2], p[3, 2]),
+        "wrong-counts",
+        "the number of ordered pairs of a word is off; count a short document by hand.",
+    )

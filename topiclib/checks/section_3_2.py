@@ -17,11 +17,19 @@ def equation_1(answer: Answer) -> None:
 
     nothing = np.zeros((2, 4, 4))
     expect(not close(loss(nothing), 2), "not-divided", "the sum over M must be divided by |M|, for each document.")
-    expect(not close(loss(nothing), 1 / 4), "mean-over-vocabulary", "equation 3 sums over the vocabulary; yours takes a mean there.")
-    expect(close(loss(nothing), 1), "wrong-target", "a prediction of zeros is at distance one from every one-hot label; your loss of it is not 1.")
+    expect(
+        not close(loss(nothing), 1 / 4), "mean-over-vocabulary", "equation 3 sums over the vocabulary; yours takes a mean there."
+    )
+    expect(
+        close(loss(nothing), 1),
+        "wrong-target",
+        "a prediction of zeros is at distance one from every one-hot label; your loss of it is not 1.",
+    )
     elsewhere = nothing.copy()
     elsewhere[:, 0, :] = np.where(selected, 0, 5.0)
-    expect(close(loss(elsewhere), 1), "all-positions", "only positions in M count; a prediction at another position changed your loss.")
+    expect(
+        close(loss(elsewhere), 1), "all-positions", "only positions in M count; a prediction at another position changed your loss."
+    )
     far = nothing.copy()
     far[:, 0, :] = 3.0  # label and prediction at right angles: 1 + 9
     expect(not close(loss(far), np.sqrt(10)), "not-squared", "equation 3 is the squared norm of the difference, without a root.")
@@ -52,9 +60,13 @@ def mask_document(answer: Answer) -> None:
     expect(np.isin(marks, (0, 1)).all(), "not-boolean", "the selection has one true or false for each position.")
     selected = marks == 1
     expect(selected.any(), "nothing-selected", "no position is selected.")
-    expect((run(0)[0] == shown).all(), "not-reproducible", "the same seed gave two different documents: take all randomness from rng.")
+    expect(
+        (run(0)[0] == shown).all(), "not-reproducible", "the same seed gave two different documents: take all randomness from rng."
+    )
     expect((shown == tokens)[~selected].all(), "unselected-changed", "a position outside M must keep its word.")
-    expect((shown[selected] == 0).mean() > 0 or p_c + p_r == 1, "one-fate", "each selected position has its own fate; yours share one.")
+    expect(
+        (shown[selected] == 0).mean() > 0 or p_c + p_r == 1, "one-fate", "each selected position has its own fate; yours share one."
+    )
     expect(not (shown[selected] == tokens[selected]).all(), "one-fate", "each selected position has its own fate; yours share one.")
     expect(not (shown[selected] == 0).all(), "all-hidden", "some selected positions keep their word, and some get a random one.")
     kept = (shown == tokens)[selected].mean()
@@ -62,13 +74,23 @@ def mask_document(answer: Answer) -> None:
     expect(not changed.all(), "kept-not-selected", "positions that keep their word are selected too: report M, not what changed.")
     expect(selected.mean() < p_m + 0.1, "not-conditional", "p_c and p_r are probabilities given that a position is selected.")
     expect(abs(selected.mean() - p_m) < 0.02, "wrong-p-m", "the share of selected positions is not p_m.")
-    expect(not selected[: N // 4].all(), "not-random-positions", "each position is selected at random, independently of where it is.")
+    expect(
+        not selected[: N // 4].all(), "not-random-positions", "each position is selected at random, independently of where it is."
+    )
     hidden = (shown[selected] == 0).mean()
     expect((shown == words).any() and shown.max() <= words, "random-range", "random words come from all num_words words.")
     is_random = selected & (shown != 0) & (shown != tokens)
     last = (shown[is_random] == words).mean()
-    expect(last > 0.05, "random-from-zero", "a random word is one of 1 to num_words, never [MASK]; the upper end of integers may be excluded.")
-    expect(abs(hidden - (1 - p_c - p_r)) < 0.02, "wrong-mask-share", "a selected position becomes [MASK] with probability 1 - p_c - p_r.")
+    expect(
+        last > 0.05,
+        "random-from-zero",
+        "a random word is one of 1 to num_words, never [MASK]; the upper end of integers may be excluded.",
+    )
+    expect(
+        abs(hidden - (1 - p_c - p_r)) < 0.02,
+        "wrong-mask-share",
+        "a selected position becomes [MASK] with probability 1 - p_c - p_r.",
+    )
     expect(abs(kept - (p_c + p_r / words)) < 0.02, "wrong-kept-share", "a selected position keeps its word with probability p_c.")
 
 
@@ -79,9 +101,29 @@ def best_loss(answer: Answer) -> None:
 
     blind = 1 - 1 / 20
     expect(close(value(10, 10, 2, 0.0, 0.0), blind), "blind", "if every selected position shows [MASK], only the topics are known.")
-    expect(not close(value(10, 10, 2, 0.5, 0.0), blind), "ignores-position", "the position's own token says something: it may be the original word.")
-    expect(close(value(10, 10, 2, 0.5, 0.0), blind / 2), "copies-wrong", "without random words, a word that is shown is the original for certain.")
-    expect(close(value(10, 10, 2, 0.0, 0.5), blind), "trusts-shown", "with p_c = 0 a shown word is always random: weigh it by Bayes' rule.")
+    expect(
+        not close(value(10, 10, 2, 0.5, 0.0), blind),
+        "ignores-position",
+        "the position's own token says something: it may be the original word.",
+    )
+    expect(
+        close(value(10, 10, 2, 0.5, 0.0), blind / 2),
+        "copies-wrong",
+        "without random words, a word that is shown is the original for certain.",
+    )
+    expect(
+        close(value(10, 10, 2, 0.0, 0.5), blind),
+        "trusts-shown",
+        "with p_c = 0 a shown word is always random: weigh it by Bayes' rule.",
+    )
     best, mine = 0.8708304, value(10, 10, 2, 0.1, 0.1)
-    expect(mine > best - 1e-5, "knows-fate", "this is lower than possible: the model cannot see whether a word was kept or drawn at random.")
-    expect(mine < best + 1e-5, "foreign-topics", "a better predictor exists: what does a shown word of a topic that the document lacks tell?")
+    expect(
+        mine > best - 1e-5,
+        "knows-fate",
+        "this is lower than possible: the model cannot see whether a word was kept or drawn at random.",
+    )
+    expect(
+        mine < best + 1e-5,
+        "foreign-topics",
+        "a better predictor exists: what does a shown word of a topic that the document lacks tell?",
+    )
