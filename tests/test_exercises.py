@@ -53,6 +53,11 @@ def test_a_chapter_has_one_exercise_for_each_function_and_rising_levels(module: 
     assert levels == sorted(levels)
 
 
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_a_chapter_has_at_least_three_exercises(module: Any) -> None:
+    assert len(module.EXERCISES) >= 3
+
+
 @every_right_answer
 def test_a_right_answer_passes_the_visible_and_the_hidden_check(exercise: Exercise, which: str) -> None:
     answer = exercise.load(getattr(exercise, which))
