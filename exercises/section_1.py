@@ -173,7 +173,7 @@ EXERCISES = [
         hidden=_hidden_pair_count,
         explanation=r"""
             With $n_i$ and $n_j$ occurrences there are $n_i n_j$ pairs. If $i = j$, each position also pairs with itself, which must go:
-            $n_i (n_i - 1)$. That is why `lift_of` subtracts the counts on the diagonal.
+            $n_i (n_i - 1)$. Over all pairs of words the counts add up to $N(N-1)$, the number of pairs of positions.
         """,
     ),
     Exercise(

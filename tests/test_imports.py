@@ -13,7 +13,7 @@ ROOT = Path(topiclib.__file__).parent
 SECTIONS = {f"checks.{path.stem}" for path in (ROOT / "checks").glob("*.py")} - {"checks.__init__", "checks.base"}
 
 DATA = {"validation", "vocabulary", "documents", "masking"}
-TRANSFORMER = DATA | {"model", "losses"}
+TRANSFORMER = DATA | {"settings", "model", "losses"}
 # What each module may import from topiclib, from the bottom to the top.
 ALLOWED: dict[str, set[str]] = {
     "": set(),
@@ -25,8 +25,9 @@ ALLOWED: dict[str, set[str]] = {
     "compute": {"validation"},
     "documents": {"validation", "vocabulary"},
     "masking": {"validation", "vocabulary", "documents"},
-    "model": {"validation", "vocabulary", "documents"},
-    "losses": {"validation", "vocabulary", "documents", "masking", "model"},
+    "settings": DATA,
+    "model": {"validation", "vocabulary", "documents", "settings"},
+    "losses": {"validation", "vocabulary", "documents", "masking", "settings", "model"},
     "history": {"model"},
     "training": TRANSFORMER | {"history", "checkpoint", "compute"},
     "metrics": TRANSFORMER,

@@ -16,7 +16,8 @@ from transformers import BertConfig, BertForMaskedLM
 from topiclib.documents import PAD
 from topiclib.losses import masked_loss
 from topiclib.masking import MaskedDocuments
-from topiclib.model import BIASES, PARAMETERS, WEIGHTS, ModelSettings, TopicTransformer, frobenius_norms
+from topiclib.model import PARAMETERS, WEIGHTS, ModelSettings, TopicTransformer, frobenius_norms
+from topiclib.settings import BIASES
 from topiclib.vocabulary import MASK, Vocabulary
 
 WORDS = Vocabulary(3, 2)  # V = 7; with N = 6 and 4, d = 5, d_a = 4, B = 3 and M = 2 no two dimensions agree but by accident

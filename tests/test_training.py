@@ -339,3 +339,9 @@ def test_progress_bar_is_drawn_as_asked(
     monkeypatch.setenv("TOPICLIB_PROGRESS", setting)
     train(TrainingSettings.tiny(steps=2), seed=0, progress=option)
     assert bool(capsys.readouterr().err) == drawn
+
+
+def test_divergence_in_the_very_last_update_is_noticed() -> None:
+    settings = TrainingSettings.tiny(loss="squared", optimizer="sgd", learning_rate=1e38, steps=1)
+    with pytest.raises(DivergenceError, match="diverged at step 1: the loss is nan"):
+        train(settings, seed=0, progress=False)

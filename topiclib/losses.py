@@ -11,9 +11,8 @@ from torch import Tensor
 from topiclib.documents import PAD
 from topiclib.masking import MaskedDocuments
 from topiclib.model import TopicTransformer
+from topiclib.settings import LOSSES
 from topiclib.validation import check_choice
-
-LOSSES = ("cross_entropy", "squared")
 
 
 def cross_entropy(predictions: Tensor, targets: Tensor) -> Tensor:

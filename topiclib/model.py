@@ -9,7 +9,6 @@ Documents are columns: X-tilde is (V, N), Z is (d, N), predictions are (V, N); a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
@@ -18,94 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from topiclib.documents import PAD
-from topiclib.validation import check_bool, check_int, check_real
-from topiclib.vocabulary import Vocabulary
+from topiclib.settings import PARAMETERS, WEIGHTS, ModelSettings
+from topiclib.validation import check_int
 
-WEIGHTS = ("W_E", "W_K", "W_Q", "W_V")
-BIASES = ("b_K", "b_Q", "b_V")
-PARAMETERS = (*WEIGHTS, *BIASES, "b_pred")
-
-
-@dataclass(frozen=True)
-class ModelSettings:
-    """Shape and freedom of the model.
-
-    Parameters
-    ----------
-    vocabulary : V = Tv + 1 tokens
-    embedding_dim : d; None means V, the size of the authors' experiments
-    attention_dim : d_a, the head size; None means d
-    one_hot : freeze W_E = I, so d = V (equation 7)
-    uniform_attention : freeze W_K = W_Q = 0 (and b_K, b_Q), so A = 1/N
-    attention_biases : include b_K, b_Q, b_V, as Section 6.1 does; without them they stay 0, as in Section 3.3
-    frozen : names of parameters that are not trained, from W_E, W_K, W_Q, W_V, b_K, b_Q, b_V, b_pred
-    init_scale : standard deviation >= 0 of the normal initial weights (0.02 is BERT's); biases start at 0
-    """
-
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    embedding_dim: int | None = None
-    attention_dim: int | None = None
-    one_hot: bool = False
-    uniform_attention: bool = False
-    attention_biases: bool = True
-    frozen: tuple[str, ...] = ()
-    init_scale: float = 0.02
-
-    def __post_init__(self) -> None:
-        for name in ("embedding_dim", "attention_dim"):
-            if getattr(self, name) is not None:
-                check_int(name, getattr(self, name), 1)
-        for name in ("one_hot", "uniform_attention", "attention_biases"):
-            check_bool(name, getattr(self, name))
-        if not isinstance(self.vocabulary, Vocabulary):
-            raise TypeError(f"vocabulary = {self.vocabulary!r}: must be a Vocabulary")
-        if not isinstance(self.frozen, tuple):
-            raise TypeError(f"frozen = {self.frozen!r}: must be a tuple of names, such as ('W_E',)")
-        unknown = [name for name in self.frozen if name not in PARAMETERS]
-        if unknown:
-            raise ValueError(f"frozen = {self.frozen!r}: unknown {unknown}; must be from {', '.join(PARAMETERS)}")
-        if self.one_hot and self.embedding_dim not in (None, self.vocabulary.size):
-            raise ValueError(f"embedding_dim = {self.embedding_dim}: must be V = {self.vocabulary.size} when one_hot")
-        check_real("init_scale", self.init_scale, 0)
-
-    @classmethod
-    def paper(cls, **changes: object) -> ModelSettings:
-        """Section 6.1: T = v = 10, d = d_a = V, attention biases, every part trained. ``changes`` replace fields."""
-        return replace(cls(), **changes)  # type: ignore[arg-type]
-
-    @classmethod
-    def tiny(cls, **changes: object) -> ModelSettings:
-        """T = 3, v = 2, d = 5, d_a = 4: every dimension differs, for examples and tests."""
-        return replace(cls(Vocabulary(3, 2), embedding_dim=5, attention_dim=4, init_scale=0.5), **changes)  # type: ignore[arg-type]
-
-    @property
-    def d(self) -> int:
-        """Embedding dimension."""
-        return self.embedding_dim or self.vocabulary.size
-
-    @property
-    def d_a(self) -> int:
-        """Attention head size."""
-        return self.attention_dim or self.d
-
-    def shape_of(self, name: str) -> tuple[int, ...]:
-        """Shape of a parameter by its name (KeyError if unknown)."""
-        v, d, d_a = self.vocabulary.size, self.d, self.d_a
-        return {
-            "W_E": (d, v), "W_K": (d_a, d), "W_Q": (d_a, d), "W_V": (d, d),
-            "b_K": (d_a,), "b_Q": (d_a,), "b_V": (d,), "b_pred": (v,),
-        }[name]  # fmt: skip
-
-    def frozen_names(self) -> frozenset[str]:
-        """Every parameter that is not trained: those in ``frozen`` and those that the switches fix."""
-        names = set(self.frozen)
-        if self.one_hot:
-            names.add("W_E")
-        if self.uniform_attention:
-            names |= {"W_K", "W_Q", "b_K", "b_Q"}
-        if not self.attention_biases:
-            names |= set(BIASES)
-        return frozenset(names)
+__all__ = ["PARAMETERS", "WEIGHTS", "ModelSettings", "TopicTransformer", "frobenius_norms"]
 
 
 class TopicTransformer(nn.Module):

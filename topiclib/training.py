@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,16 @@ from tqdm import tqdm
 
 from topiclib.checkpoint import CheckpointError, load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
 from topiclib.compute import num_threads, show_progress
-from topiclib.documents import DocumentSettings, sample_documents
+from topiclib.documents import sample_documents
 from topiclib.history import History
-from topiclib.losses import LOSSES, l2_penalty, masked_loss
-from topiclib.masking import MaskedDocuments, MaskingSettings, mask_documents
-from topiclib.model import PARAMETERS, ModelSettings, TopicTransformer
-from topiclib.validation import as_rng, check_choice, check_int, check_real
+from topiclib.losses import l2_penalty, masked_loss
+from topiclib.masking import MaskedDocuments, mask_documents
+from topiclib.model import TopicTransformer
+from topiclib.settings import TrainingSettings
+from topiclib.validation import as_rng, check_int
 
-OPTIMIZERS = ("sgd", "adam")
+__all__ = ["DivergenceError", "TrainingRun", "TrainingSettings", "held_out_loss", "sample_batch", "train"]
+
 MAX_LOSS = 1e6
 
 
@@ -35,72 +37,6 @@ class DivergenceError(RuntimeError):
             f"(now {learning_rate:g}; {learning_rate / 10:g} is a first guess), a smaller init_scale, or optimizer='adam'."
         )
         self.step, self.loss, self.history = step, loss, history
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """Everything that decides a run but its seed.
-
-    Parameters
-    ----------
-    documents, masking, model : settings of the data (3.1, 6.1), the masks (3.2) and the transformer (3.3)
-    loss : ``"cross_entropy"`` (equation 4) or ``"squared"`` (equation 3)
-    optimizer : ``"sgd"`` (plain, no momentum) or ``"adam"`` (torch's defaults)
-    learning_rate : > 0; the paper's figures use 0.01
-    steps : number of updates, >= 1
-    batch_size : documents a step, >= 1; 40 in the authors' code
-    l2_coef : lambda >= 0 in loss + lambda ||theta||^2 (equation 2)
-    l2_on : names of the parameters in the penalty; None means every trained one
-    log_every : steps between records of norms and rotation; 10 gives Figure 5's rotation
-    eval_every, eval_docs : steps between held-out losses, and documents in each
-    snapshots : steps at which to keep every parameter (0 is the start)
-    """
-
-    documents: DocumentSettings = field(default_factory=DocumentSettings.paper)
-    masking: MaskingSettings = field(default_factory=MaskingSettings.paper)
-    model: ModelSettings = field(default_factory=ModelSettings.paper)
-    loss: str = "cross_entropy"
-    optimizer: str = "adam"
-    learning_rate: float = 0.01
-    steps: int = 1000
-    batch_size: int = 40
-    l2_coef: float = 0.0
-    l2_on: tuple[str, ...] | None = None
-    log_every: int = 10
-    eval_every: int = 100
-    eval_docs: int = 200
-    snapshots: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.model.vocabulary != self.documents.vocabulary:
-            raise ValueError(f"model.vocabulary = {self.model.vocabulary}: must be the documents' {self.documents.vocabulary}")
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_real("learning_rate", self.learning_rate, 0, open_low=True)
-        for name in ("steps", "batch_size", "log_every", "eval_every", "eval_docs"):
-            check_int(name, getattr(self, name), 1)
-        check_real("l2_coef", self.l2_coef, 0)
-        if self.l2_on is not None and (
-            not isinstance(self.l2_on, (tuple, list)) or any(name not in PARAMETERS for name in self.l2_on)
-        ):
-            raise ValueError(f"l2_on = {self.l2_on!r}: must be None or a tuple of names from {', '.join(PARAMETERS)}")
-        if not isinstance(self.snapshots, (tuple, list)):
-            raise TypeError(f"snapshots = {self.snapshots!r}: must be a tuple of steps, such as (0, {self.steps})")
-        for step in self.snapshots:
-            check_int("snapshots", step, 0, self.steps)
-
-    @classmethod
-    def paper(cls, **changes: object) -> TrainingSettings:
-        """Section 6.1 at full size, every part trained, learning rate 0.01. ``changes`` replace fields."""
-        return replace(cls(), **changes)  # type: ignore[arg-type]
-
-    @classmethod
-    def tiny(cls, **changes: object) -> TrainingSettings:
-        """Seconds long: T = 3, v = 2, short documents; for examples and tests."""
-        small = cls(
-            DocumentSettings.tiny(), MaskingSettings(0.3), ModelSettings.tiny(), steps=20, batch_size=8, eval_every=10, eval_docs=8
-        )
-        return replace(small, **changes)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -160,12 +96,20 @@ class _Run:
         if t in s.snapshots:
             self.history.snapshot(t, self.model)
 
+    def _check(self, loss: float) -> None:
+        if not isfinite(loss) or loss > MAX_LOSS:
+            raise DivergenceError(self.step, loss, self.settings.learning_rate, self.history)
+
+    def check_last_update(self) -> None:
+        """The loop sees a divergence at the next step's loss; after the last step a few documents of a third stream show it."""
+        last_rng = np.random.default_rng(np.random.SeedSequence(self.seed).spawn(3)[2])
+        self._check(held_out_loss(self.model, self.settings, 8, last_rng))
+
     def update(self) -> None:
         s = self.settings
         loss = masked_loss(self.model, sample_batch(s, s.batch_size, self.train_rng), s.loss)
         value = float(loss.detach())
-        if not isfinite(value) or value > MAX_LOSS:
-            raise DivergenceError(self.step, value, s.learning_rate, self.history)
+        self._check(value)
         if s.l2_coef:
             loss = loss + s.l2_coef * l2_penalty(self.penalized)
         self.optimizer.zero_grad(set_to_none=True)
@@ -267,6 +211,8 @@ def train(
             while run.step < end:
                 run.update()
                 bar.update()
+                if run.step == end:
+                    run.check_last_update()
                 if checkpoint is not None and (run.step % checkpoint_every == 0 or run.step == end):
                     run.save(checkpoint)
     return TrainingRun(settings, seed, run.model, run.history, run.step)

@@ -75,7 +75,7 @@ def expected_lift(answer: Answer) -> None:
     found = {s: as_array(answer(*s), (2,), "the two lifts") for s in settings}
     for (alpha, topics), (same, different) in found.items():
         expect(same >= different, "swapped", "words of the same topic meet more often: return their lift first.")
-        expect(not close(same, different), "independent", "a lift of 1 for all means independent topics; here they share a mixture.")
+        expect(not close(same, different), "independent", "equal lifts mean independent topics; here they share a mixture.")
         hint = "different topics do meet: with a Dirichlet mixture a document has more than one topic."
         expect(different > 0, "one-topic-only", hint)
         hint = "over one word from each topic, the lifts must average to 1; yours do not. Is the denominator right?"

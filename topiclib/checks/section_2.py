@@ -33,7 +33,7 @@ def trained_parts(answer: Answer) -> None:
     expect(apart, "stages-mixed", "the two stages of Section 2.2 train different matrices; yours share one.")
     expect("W_V" in found["value matrix"], "stages-swapped", "Stage 1 trains the matrix that Theorem 2 describes.")
     keys_queries = found["attention"] >= {"W_K", "W_Q"}
-    expect(keys_queries, "half-the-attention", "the attention weights are made from two matrices, see equation 5: both are trained.")
+    expect(keys_queries, "half-the-attention", "the attention weights are made from two matrices, both trained: see equation 5.")
 
 
 @register("2-block-contrast")
@@ -82,7 +82,7 @@ def same_topic_share(answer: Answer) -> None:
     itself[0] = 1.0
     nothing = close(of(itself, 0), 0)
     expect(not nothing, "itself-left-out", "position j itself is of its own topic: count its weight too.")
-    expect(close(of(itself, 0), 1), "mean-for-total", "all the weight is on position j, so the share must be 1: add, do not average.")
+    expect(close(of(itself, 0), 1), "mean-for-total", "with all the weight on position j the share must be 1: add, do not average.")
     for other in (1, 2, 4, 5, 7, 9):
         elsewhere = np.zeros_like(weights)
         elsewhere[other] = 1.0
@@ -103,7 +103,7 @@ def embedding_from_value(answer: Answer) -> None:
         gram = w_e.T @ w_e
         if close(gram, target, 1e-5):
             continue
-        expect(not close(w_e @ w_e.T, target, 1e-5), "transposed", "your W_E W_E^T is M; the decoder needs W_E^T W_E, see equation 6.")
+        expect(not close(w_e @ w_e.T, target, 1e-5), "transposed", "your W_E W_E^T is M; the decoder needs W_E^T W_E (equation 6).")
         expect(not close(gram, target @ target), "no-root", "your W_E^T W_E is M squared: something needs a square root.")
         expect(not close(w_e**2, np.abs(target)), "entrywise-root", "the root of each entry is not a root of the matrix.")
         expect(not close(gram, target, 1e-2), "approximate", "close, but the predictions must be the same up to rounding.")
