@@ -214,7 +214,8 @@ def batches_of(settings: TrainingSettings, monkeypatch: pytest.MonkeyPatch) -> t
 
     monkeypatch.setattr(training, "sample_batch", spy)
     run(settings)
-    held_out, trained = sorted(seen.values(), key=len)
+    last, held_out, trained = sorted(seen.values(), key=len)
+    assert len(last) == 1, "one small batch after the last step, to notice a divergence there"
     return trained, held_out
 
 
