@@ -15,7 +15,7 @@ def _hidden_pair_count(answer: Answer) -> None:
     n = np.bincount(document, minlength=7)
     for i, j in ((1, 2), (6, 6), (3, 5)):
         expected = n[i] * n[j] - (n[i] if i == j else 0)
-        expect(close(as_array(answer(document, i, j), (), "the count"), expected), "other-document", "it fails on another document.")
+        expect(close(as_array(answer(document, i, j), (), "the count"), expected), "other-document", "another document fails.")
 
 
 def _hidden_find_topics(answer: Answer) -> None:

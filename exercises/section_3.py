@@ -16,7 +16,9 @@ def _hidden_uniform(answer: Answer) -> None:
     rng = np.random.default_rng(6)
     W, tokens = rng.normal(size=(5, 5)), np.array([0, 4, 4, 1, 0, 2, 3])
     expected = np.stack([np.mean([W[:, t] for t in tokens], axis=0)] * 7, axis=1)
-    expect(close(as_array(answer(W, tokens), (5, 7), "the prediction"), expected), "other-document", "it fails on another document.")
+    expect(
+        close(as_array(answer(W, tokens), (5, 7), "the prediction"), expected), "other-document", "it fails on another document."
+    )
 
 
 def _hidden_loss(answer: Answer) -> None:

@@ -25,7 +25,9 @@ def _hidden_mask(answer: Answer) -> None:
     shown, selected = as_array(shown, (20000,), "the masked document"), as_array(selected, (20000,), "the selection")
     shares = [np.mean(shown == i) for i in range(5)]
     right = [0.5 * 0.3, 0.05, 0.05, 0.7, 0.05]
-    expect(np.abs(np.array(shares) - right).max() < 0.02 and abs(selected.mean() - 0.5) < 0.02, "other-settings", "it fails elsewhere.")
+    expect(
+        np.abs(np.array(shares) - right).max() < 0.02 and abs(selected.mean() - 0.5) < 0.02, "other-settings", "it fails elsewhere."
+    )
 
 
 def _best(T: int, v: int, tau: int, p_c: float, p_r: float) -> float:
