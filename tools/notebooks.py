@@ -71,7 +71,10 @@ def synced(notebook: Notebook) -> Notebook:
             cells.extend(exercise_cells(EXERCISES[ident]))
     for cell in cells:
         if cell.id == "set-up":
-            cell.source, cell.metadata = setup_cell(), {"tags": ["hide-input"]}
+            cell.source = setup_cell()
+        if cell.id == "set-up" or cell.id.endswith("-claims"):
+            # Folded on the page: a reader sees what such a cell says, not how.
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
         if cell.cell_type == "code":
             cell.execution_count = None
             if CHECKED_TAG not in cell.metadata.get("tags", []):

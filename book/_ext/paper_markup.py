@@ -113,8 +113,19 @@ def fold_solutions(_: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
+def drop_thebe(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any) -> None:
+    """Leave out what sphinx-thebe puts into every page though it is off: a second copy of it is an error in the browser."""
+    scripts = context.get("script_files", [])
+    scripts[:] = [
+        s
+        for s in scripts
+        if "thebe" not in str(getattr(s, "filename", s)).lower() and "THEBE" not in str(getattr(s, "attributes", ""))
+    ]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_transform(PaperMarkup)
     app.connect("source-read", fold_solutions)
+    app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True}
