@@ -103,7 +103,7 @@ def main() -> int:
             show_failures()
             print(f"The build failed; everything it said is in {log}", file=sys.stderr)
             return status
-        findings = [*site_findings(BUILD / "html"), *write_ledger(BUILD)]
+        findings = [*site_findings(BUILD / "html"), *write_ledger(BUILD, CACHE)]
     except KeyboardInterrupt:
         print("\nInterrupted. Run the same command again: finished chapters are kept.", file=sys.stderr)
         return 130

@@ -1,4 +1,4 @@
-"""Collect the claims that the executed chapters recorded."""
+"""The executed chapters, and the claims that they recorded."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
+from jupyter_cache import get_cache
 
+from tools.notebooks import chapters, read
 from tools.prose import claims_of
 from topiclib.claims import METADATA_KEY
+
+
+def executed(path: Path, cache: Path) -> Any:
+    """A chapter with the outputs of its execution in the last build (KeyError if it was not executed)."""
+    _, notebook = get_cache(str(cache)).merge_match_into_notebook(read(path))
+    return notebook
 
 
 def recorded_claims(notebook: Any) -> Iterator[dict[str, Any]]:
@@ -21,11 +28,11 @@ def recorded_claims(notebook: Any) -> Iterator[dict[str, Any]]:
                 yield dict(output["metadata"][METADATA_KEY])
 
 
-def write_ledger(build: Path) -> list[str]:
-    """Write ``claims.json`` from the executed notebooks; returns what is wrong: claims that a chapter states and no cell made."""
+def write_ledger(build: Path, cache: Path) -> list[str]:
+    """Write ``claims.json`` from the executed chapters; returns what is wrong: claims that a chapter states and no cell made."""
     ledger, findings = [], []
-    for path in sorted((build / "jupyter_execute").rglob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
+    for path in chapters():
+        notebook = executed(path, cache)
         claims = list(recorded_claims(notebook))
         ledger += [{"chapter": path.stem, **claim} for claim in claims]
         missing = set(claims_of(notebook)[0]) - {claim["name"] for claim in claims}

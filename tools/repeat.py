@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-import nbformat
 from nbclient import NotebookClient
 
-from tools.build import BUILD, environment
+from tools.build import CACHE, environment
+from tools.ledger import executed
+from tools.notebooks import chapters, read
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -30,25 +31,18 @@ def printed(notebook: Any) -> Iterator[tuple[str, str]]:
 def main() -> int:
     """0 if every chapter repeats itself."""
     os.environ.update(environment())
-    paths = sorted((BUILD / "jupyter_execute").rglob("*.ipynb"))
-    if not paths:
+    if not CACHE.exists():
         print("Nothing to compare with: run 'make book' first", file=sys.stderr)
         return 1
     bad = 0
-    for path in paths:
-        first = nbformat.read(path, as_version=4)
-        again = nbformat.from_dict(first)
+    for path in chapters():
+        again = read(path)
         with tempfile.TemporaryDirectory() as folder:
-            second = nbformat.read(path, as_version=4)
-            for cell in second.cells:
-                if cell.cell_type == "code":
-                    cell.outputs = []
-            NotebookClient(second, timeout=600, resources={"metadata": {"path": folder}}).execute()
-        before, after = dict(enumerate(printed(again))), dict(enumerate(printed(second)))
-        differ = [before.get(k, after.get(k)) for k in sorted(before.keys() | after.keys()) if before.get(k) != after.get(k)]
-        print(f"{path.stem}: {len(before)} outputs, {len(differ)} differ", flush=True)
-        for cell_text in differ[:5]:
-            print(f"  cell {cell_text[0] if cell_text else '?'}", file=sys.stderr)
+            NotebookClient(again, timeout=600, resources={"metadata": {"path": folder}}).execute()
+        before, after = list(printed(executed(path, CACHE))), list(printed(again))
+        differ = [cell for (cell, first), (_, second) in zip(before, after, strict=False) if first != second]
+        differ += ["?"] * abs(len(before) - len(after))
+        print(f"{path.stem}: {len(before)} outputs, {len(differ)} differ {' '.join(differ[:5])}", flush=True)
         bad += len(differ)
     return 1 if bad else 0
 
