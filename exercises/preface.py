@@ -11,12 +11,6 @@ def _hidden_topic_of(answer: Answer) -> None:
         expect(close(as_array(answer(i, v), (), "the topic"), topic), "other-word", "it fails for another word.")
 
 
-def _hidden_one_hot(answer: Answer) -> None:
-    document = np.random.default_rng(3).integers(0, 6, size=9)
-    x = as_array(answer(document, 6), (6, 9), "X")
-    expect(close(x, np.eye(6)[:, document]), "other-document", "it fails on another document.")
-
-
 def _hidden_attention_entry(answer: Answer) -> None:
     a = np.random.default_rng(4).dirichlet(np.ones(6), size=6).T
     expect(close(as_array(answer(a, 2, 5), (), "the weight"), a[5, 2]), "other-matrix", "it fails on another matrix.")
@@ -88,75 +82,6 @@ EXERCISES = [
         explanation=r"""
             $\lceil i/v \rceil$, as in Definition 1. The last word of a topic, $i = tv$, is the one that tells a right formula from
             $\lfloor i/v \rfloor + 1$.
-        """,
-    ),
-    Exercise(
-        id="preface-one-hot",
-        title="one-hot columns",
-        level="warm-up",
-        minutes=4,
-        objective="which way round X is",
-        function="one_hot",
-        statement=r"""
-            `document` holds token ids, whole numbers from 0 to $V - 1$, and `size` is $V$. Return the array $X$ of shape $(V, N)$ with
-            $X_{ij} = 1$ if position $j$ holds token $i$, and 0 otherwise. Positions are counted from 0 here. Write it without `topiclib`.
-        """,
-        stub='''
-            def one_hot(document, size):
-                """X of shape (V, N): column j has its 1 in the row of token j."""
-                raise NotImplementedError("your answer")
-        ''',
-        reference="""
-            import numpy as np
-
-            def one_hot(document, size):
-                return np.eye(size)[:, document]
-        """,
-        alternative="""
-            def one_hot(document, size):
-                return [[int(token == i) for token in document] for i in range(size)]
-        """,
-        wrong=(
-            Wrong(
-                """
-                import numpy as np
-
-                def one_hot(document, size):
-                    return np.eye(size)[document]
-                """,
-                "rows-for-columns",
-            ),
-            Wrong(
-                """
-                import numpy as np
-
-                def one_hot(document, size):
-                    return np.eye(size - 1)[:, np.asarray(document) - 1]
-                """,
-                "mask-left-out",
-            ),
-            Wrong(
-                """
-                import numpy as np
-
-                def one_hot(document, size):
-                    return np.eye(size)[:, np.asarray(document) - 1]
-                """,
-                "shifted",
-            ),
-            Wrong(
-                """
-                import numpy as np
-
-                def one_hot(document, size):
-                    return np.eye(size)[:, document] * np.asarray(document)
-                """,
-                "not-zero-one",
-            ),
-        ),
-        hidden=_hidden_one_hot,
-        explanation=r"""
-            A document is a row of columns: its positions run from left to right, and each column picks a token. Row 0 is for [MASK].
         """,
     ),
     Exercise(

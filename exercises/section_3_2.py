@@ -272,7 +272,7 @@ EXERCISES = [
     ),
     Exercise(
         id="3.2-best-loss",
-        title="the best loss with any attention",
+        title="the best loss of any predictor",
         level="challenge",
         minutes=25,
         objective="Bayes' rule on what a position shows, and the squared loss of a posterior mean",
@@ -350,7 +350,7 @@ EXERCISES = [
         explanation=r"""
             The best prediction is the posterior mean, and its expected loss is one minus its expected squared norm. A word of a topic that the document does not have is surely random, and so tells as little
             as [MASK]. A word of its own topics is shown with probability $\pi = p_c + p_r \tau / T$ and is the original with probability $p_c / \pi$. With $p_c = p_r = 0.1$, $T = v = 10$ and
-            $\tau = 2$ the result is 0.8708, against 0.95 with uniform attention: most of what attention could gain lies in copying.
+            $\tau = 2$ the result is 0.8708, against 0.95 with uniform attention: all of the difference comes from words that were kept.
         """,
     ),
 ]

@@ -4,14 +4,6 @@ import numpy as np
 
 from exercises.format import Exercise, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
-from topiclib.metrics import block_contrast
-from topiclib.vocabulary import Vocabulary
-
-
-def _hidden_block_contrast(answer: Answer) -> None:
-    matrix = np.random.default_rng(40).normal(size=(16, 16))
-    expected = block_contrast(matrix, Vocabulary(5, 3)).contrast
-    expect(close(answer(matrix, 5, 3), expected), "other-sizes", "it fails on another number of topics and words.")
 
 
 def _hidden_optimal_bias(answer: Answer) -> None:
@@ -33,102 +25,6 @@ def _hidden_excess_loss(answer: Answer) -> None:
 
 
 EXERCISES = [
-    Exercise(
-        id="4-block-contrast",
-        title="the block contrast",
-        level="warm-up",
-        minutes=10,
-        objective="to say in numbers what the eye sees in a heat map, and what must be left out",
-        function="contrast",
-        statement=r"""
-            Write the mean of a matrix over all pairs of *different words of the same topic*, minus its mean over all pairs of
-            words of *different topics*. `matrix` has shape $(V, V)$ with $V = Tv + 1$; row and column 0 belong to [MASK].
-            Word $i$ belongs to topic $\lceil i/v \rceil$. Return one number.
-        """,
-        stub='''
-            def contrast(matrix, num_topics, words_per_topic):
-                """Same-topic mean minus different-topic mean of a (V, V) matrix."""
-                raise NotImplementedError("your answer")
-        ''',
-        reference="""
-            import numpy as np
-
-            def contrast(matrix, num_topics, words_per_topic):
-                words = np.asarray(matrix)[1:, 1:]
-                topic = np.arange(num_topics * words_per_topic) // words_per_topic
-                same_topic = topic[:, None] == topic[None, :]
-                same_word = np.eye(len(topic), dtype=bool)
-                return words[same_topic & ~same_word].mean() - words[~same_topic].mean()
-        """,
-        alternative="""
-            def contrast(matrix, num_topics, words_per_topic):
-                same, different = [], []
-                size = num_topics * words_per_topic
-                for i in range(1, size + 1):
-                    for j in range(1, size + 1):
-                        if (i - 1) // words_per_topic != (j - 1) // words_per_topic:
-                            different.append(float(matrix[i][j]))
-                        elif i != j:
-                            same.append(float(matrix[i][j]))
-                return sum(same) / len(same) - sum(different) / len(different)
-        """,
-        wrong=(
-            Wrong(
-                """
-                import numpy as np
-
-                def contrast(matrix, num_topics, words_per_topic):
-                    topic = np.arange(num_topics * words_per_topic) // words_per_topic
-                    same = topic[:, None] == topic[None, :]
-                    return matrix[1:, 1:][same].mean() - matrix[1:, 1:][~same].mean()
-                """,
-                "diagonal-counted",
-            ),
-            Wrong(
-                """
-                import numpy as np
-
-                def contrast(matrix, num_topics, words_per_topic):
-                    topic = np.arange(len(matrix)) // words_per_topic
-                    same = topic[:, None] == topic[None, :]
-                    off = ~np.eye(len(matrix), dtype=bool)
-                    return matrix[same & off].mean() - matrix[~same].mean()
-                """,
-                "mask-counted",
-            ),
-            Wrong(
-                """
-                import numpy as np
-
-                def contrast(matrix, num_topics, words_per_topic):
-                    words = matrix[1:, 1:]
-                    topic = np.arange(len(words)) // words_per_topic
-                    same = topic[:, None] == topic[None, :]
-                    off = ~np.eye(len(words), dtype=bool)
-                    return words[~same].mean() - words[same & off].mean()
-                """,
-                "sign",
-            ),
-            Wrong(
-                """
-                import numpy as np
-
-                def contrast(matrix, num_topics, words_per_topic):
-                    words = abs(matrix[1:, 1:])
-                    topic = np.arange(len(words)) // words_per_topic
-                    same = topic[:, None] == topic[None, :]
-                    off = ~np.eye(len(words), dtype=bool)
-                    return words[same & off].mean() - words[~same].mean()
-                """,
-                "not-linear",
-            ),
-        ),
-        hidden=_hidden_block_contrast,
-        explanation="""
-            With the diagonal left in, a merely diagonal matrix would count as topic structure. It is not: it says that each
-            word is similar to itself.
-        """,
-    ),
     Exercise(
         id="4-optimal-bias",
         title="what the bias of Theorem 1 subtracts",

@@ -210,13 +210,13 @@ BAD = [
     Bad(lambda: claim("a", 1, "1", tol=NAN), ValueError, "tol = nan: ", ">= 0"),
     Bad(lambda: claim("a", 1, "one"), ValueError, "says = 'one': ", "a number as the text prints it, such as '0.34'"),
     Bad(
-        lambda: slider(lambda value: (plt.figure(), ""), [1.0], name="s", label="x", caption="c"),
+        lambda: slider(lambda value: (plt.figure(), ""), [1.0], name="s", label="x", caption="c", alt="a"),
         ValueError,
         "values has 1 entries: ",
         "at least two",
     ),
     Bad(
-        lambda: slider(lambda value: (plt.figure(), ""), [1.0, 2.0], name="s", label="x", caption="c", start=2),
+        lambda: slider(lambda value: (plt.figure(), ""), [1.0, 2.0], name="s", label="x", caption="c", alt="a", start=2),
         ValueError,
         "start = 2: ",
         "an index from 0 to 1",

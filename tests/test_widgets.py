@@ -16,7 +16,7 @@ from PIL import Image
 from topiclib.widgets import is_static, slider, slider_markup
 
 VALUES = (0.1, 0.25, 0.5)
-OPTIONS: dict[str, Any] = {"name": "slider-p-m", "label": "p_m", "caption": "Move <em>it</em>."}
+OPTIONS: dict[str, Any] = {"name": "slider-p-m", "label": "p_m", "caption": "Move <em>it</em>.", "alt": "A bar."}
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def frame(value: float) -> tuple[Figure, str]:
 
 
 def markup(start: int = 0, form: str = ".2f") -> str:
-    return slider_markup(frame, VALUES, "slider-p-m", "p_m", "Move <em>it</em>.", form, start)
+    return slider_markup(frame, VALUES, "slider-p-m", "p_m", "Move <em>it</em>.", "A bar.", form, start)
 
 
 def frames(text: str) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@
     image.alt = frame.alt;
     value.textContent = frame.label;
     text.textContent = frame.text;
-    input.setAttribute("aria-valuetext", frame.label + ". " + frame.text);
+    input.setAttribute("aria-valuetext", frame.label);
   }
   input.addEventListener("input", draw);
   draw();

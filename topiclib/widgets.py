@@ -29,14 +29,16 @@ def small_png(fig: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def slider_markup(frame: Frame, values: Sequence[float], name: str, label: str, caption: str, form: str, start: int) -> str:
+def slider_markup(
+    frame: Frame, values: Sequence[float], name: str, label: str, caption: str, alt: str, form: str, start: int
+) -> str:
     """HTML with every frame inside and a few lines of script; no kernel and no other file is needed."""
     frames = []
     for value in values:
         fig, text = frame(value)
         shown = format(value, form)
         source = data_uri(small_png(fig), "image/png")
-        frames.append({"src": source, "label": shown, "text": text, "alt": f"{label} = {shown}. {text}"})
+        frames.append({"src": source, "label": shown, "text": text, "alt": f"{alt} {text}"})
     ident, first = html.escape(name), frames[start]
     data = json.dumps(frames).replace("<", "\\u003c")  # no text can end the script
     script = (files("topiclib") / "slider.js").read_text()
@@ -59,7 +61,17 @@ def is_static() -> bool:
     return os.environ.get("TOPICLIB_STATIC", "0") == "1"
 
 
-def slider(frame: Frame, values: Sequence[float], *, name: str, label: str, caption: str, form: str = "g", start: int = 0) -> None:
+def slider(
+    frame: Frame,
+    values: Sequence[float],
+    *,
+    name: str,
+    label: str,
+    caption: str,
+    alt: str,
+    form: str = "g",
+    start: int = 0,
+) -> None:
     """Display a slider over ``values``.
 
     On the built page every frame is precomputed and shown with no kernel. With a kernel an ipywidgets
@@ -67,22 +79,25 @@ def slider(frame: Frame, values: Sequence[float], *, name: str, label: str, capt
 
     Parameters
     ----------
-    frame : value -> (figure, one sentence that says what it shows; it is also the alt text)
+    frame : value -> (figure, one sentence with what it shows at this value)
     values : the slider's positions, at least two
     name : identifier for links
     label : what is varied, such as ``"p_m"``
     caption : what to try and what to see; simple HTML is allowed
+    alt : what kind of picture it is, for those who cannot see it; the frame's sentence follows. Not empty
     form : format specification of the value
     start : index of the first position shown
     """
     from IPython.display import HTML, display
 
+    if not alt.strip():
+        raise ValueError(f"alt = {alt!r}: must not be empty")
     if len(values) < 2:
         raise ValueError(f"values has {len(values)} entries: must have at least two")
     if not 0 <= start < len(values):
         raise ValueError(f"start = {start}: must be an index from 0 to {len(values) - 1}")
     if is_static():
-        display(HTML(slider_markup(frame, values, name, label, caption, form, start)))
+        display(HTML(slider_markup(frame, values, name, label, caption, alt, form, start)))
         return
     import ipywidgets
 

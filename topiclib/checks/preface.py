@@ -19,21 +19,6 @@ def topic_of(answer: Answer) -> None:
     expect(found[1] == 1, "not-from-one", "topics are counted from 1, so word 1 belongs to topic 1.")
 
 
-@register("preface-one-hot")
-def one_hot(answer: Answer) -> None:
-    document, size = [2, 0, 4, 2, 1, 3, 2], 5
-    value = answer(list(document), size)
-    shape = np.shape(value)
-    expect(shape != (len(document), size), "rows-for-columns", "X has a row for each token and a column for each position.")
-    hint = "X has V rows; [MASK] is token 0 and has a row, too."
-    expect(shape != (size - 1, len(document)), "mask-left-out", hint)
-    x = as_array(value, (size, len(document)), "X")
-    expect(np.isin(x, (0, 1)).all(), "not-zero-one", "every entry is 0 or 1.")
-    expect(close(x.sum(axis=0), 1), "not-one-a-column", "every column has exactly one 1.")
-    rows = x.argmax(axis=0)
-    expect((rows == document).all(), "shifted", "some column has its 1 in the wrong row: row i is for token i, from 0.")
-
-
 @register("preface-attention-entry")
 def attention_entry(answer: Answer) -> None:
     rng = np.random.default_rng(1)

@@ -10,34 +10,6 @@ from topiclib.masking import MaskingSettings, masked_distribution
 from topiclib.vocabulary import MASK, Relation, Vocabulary
 
 
-@register("4-block-contrast")
-def block_contrast(answer: Answer) -> None:
-    vocabulary = Vocabulary(4, 3)
-    relations = vocabulary.relations()
-    rng = np.random.default_rng(4)
-    # Each kind of entry has a level of its own, so that a wrong set of entries shows as a wrong level.
-    matrix = np.select([relations == Relation.SAME_TOPIC, relations == Relation.DIFFERENT_TOPIC], [2.0, 0.5], 0.0)
-    diagonal = matrix + np.where(relations == Relation.SAME_WORD, 7.0, 0.0)
-    value = float(as_array(answer(matrix.copy(), 4, 3), (), "one number"))
-    noisy = matrix + np.where(relations == Relation.MASK, rng.normal(size=matrix.shape) * 5, 0.0)
-    expect(
-        close(answer(noisy, 4, 3), value),
-        "mask-counted",
-        "row and column 0 are [MASK], which belongs to no topic: changing them changed your result.",
-    )
-    expect(
-        close(answer(diagonal, 4, 3), value),
-        "diagonal-counted",
-        "the diagonal compares a word with itself, which is not 'same topic, different words': leave it out.",
-    )
-    expect(close(answer(-matrix, 4, 3), -value), "not-linear", "the contrast of -M must be minus that of M: no absolute values.")
-    expect(
-        close(answer(matrix + 3, 4, 3), value), "not-a-difference", "adding a constant to the matrix must not change the contrast."
-    )
-    expect(value > 0, "sign", "the contrast is same-topic minus different-topic; yours has the other sign.")
-    expect(close(value, 1.5), "not-a-mean", "it must be a difference of two means over entries, not of sums.")
-
-
 @register("4-optimal-bias")
 def optimal_bias(answer: Answer) -> None:
     for masking, t, v in ((MaskingSettings(0.2, 0.1, 0.3), 3, 2), (MaskingSettings(0.15, 0.1, 0.1), 10, 10)):
