@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from topiclib.checks.base import Answer, Misconception, Verdict, check
+from topiclib.checks.base import NOT_ANSWERED, Answer, Verdict, check, verdict_of
 
 LEVELS = ("warm-up", "core", "challenge")
 
@@ -25,7 +25,7 @@ class Exercise:
     """One exercise. Code pieces define the function named ``function``.
 
     id : chapter and name, ``"3.3-column-softmax"``
-    statement : Markdown; stub : code with a docstring and ``raise NotImplementedError``
+    statement : Markdown; stub : code with a docstring and ``raise NotImplementedError("your answer")``
     reference, alternative : two right solutions, written differently
     wrong : plausible wrong solutions with the hint each must get
     hidden : further check (raises Misconception), for graders only; the visible one is in ``topiclib.checks``
@@ -54,8 +54,8 @@ class Exercise:
         for name in ("stub", "reference", "alternative"):
             if f"def {self.function}(" not in getattr(self, name):
                 raise ValueError(f"{self.id}: {name} does not define {self.function}")
-        if "NotImplementedError" not in self.stub:
-            raise ValueError(f"{self.id}: stub must raise NotImplementedError")
+        if f'NotImplementedError("{NOT_ANSWERED}")' not in self.stub:
+            raise ValueError(f"{self.id}: stub must raise NotImplementedError({NOT_ANSWERED!r})")
 
     @property
     def anchor(self) -> str:
@@ -97,10 +97,4 @@ class Exercise:
         verdict = check(self.id, answer)
         if verdict.status != "passed":
             return verdict
-        try:
-            self.hidden(answer)
-        except Misconception as error:
-            return Verdict(self.id, "wrong", str(error), error.key)
-        except Exception as error:
-            return Verdict(self.id, "wrong", f"your function raised {type(error).__name__}: {error}", "raised")
-        return verdict
+        return verdict_of(self.id, self.hidden, answer)

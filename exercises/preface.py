@@ -8,16 +8,20 @@ from topiclib.checks.base import Answer, as_array, close, expect
 
 def _hidden_topic_of(answer: Answer) -> None:
     for i, v, topic in ((1, 1, 1), (7, 1, 7), (99, 3, 33), (100, 3, 34)):
-        expect(close(as_array(answer(i, v), (), "the topic"), topic), "other-word", "it fails for another word.")
+        expect(close(as_array(answer(i, v), (), "the topic as a single number"), topic), "other-word", "it fails for another word.")
 
 
 def _hidden_attention_entry(answer: Answer) -> None:
     a = np.random.default_rng(4).dirichlet(np.ones(6), size=6).T
-    expect(close(as_array(answer(a, 2, 5), (), "the weight"), a[5, 2]), "other-matrix", "it fails on another matrix.")
+    expect(
+        close(as_array(answer(a, 2, 5), (), "the weight as a single number"), a[5, 2]),
+        "other-matrix",
+        "it fails on another matrix.",
+    )
 
 
 def _hidden_random_fraction(answer: Answer) -> None:
-    value = as_array(answer(0.4, 0.0, 0.25), (), "the fraction")
+    value = as_array(answer(0.4, 0.0, 0.25), (), "the fraction as a single number")
     expect(close(value, 0.1), "other-setting", "it fails for other probabilities.")
 
 
@@ -76,6 +80,20 @@ EXERCISES = [
                     return (i - 1) % words_per_topic + 1
                 """,
                 "place-in-topic",
+            ),
+            Wrong(
+                """
+                def topic_of(i, words_per_topic):
+                    return (i - 1) // 4 + 1
+                """,
+                "size-fixed",
+            ),
+            Wrong(
+                """
+                def topic_of(i, words_per_topic):
+                    return (i - 1) // 10 + 1
+                """,
+                "wrong-size",
             ),
         ),
         hidden=_hidden_topic_of,
@@ -201,6 +219,27 @@ EXERCISES = [
                     return p_m * p_c
                 """,
                 "kept-for-random",
+            ),
+            Wrong(
+                """
+                def random_fraction(p_m, p_c, p_r):
+                    return 0.15 * 0.1
+                """,
+                "constant",
+            ),
+            Wrong(
+                """
+                def random_fraction(p_m, p_c, p_r):
+                    return 0.15 * p_r
+                """,
+                "p-m-ignored",
+            ),
+            Wrong(
+                """
+                def random_fraction(p_m, p_c, p_r):
+                    return p_m * 0.1
+                """,
+                "p-r-ignored",
             ),
         ),
         hidden=_hidden_random_fraction,

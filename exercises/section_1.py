@@ -15,7 +15,11 @@ def _hidden_pair_count(answer: Answer) -> None:
     n = np.bincount(document, minlength=7)
     for i, j in ((1, 2), (6, 6), (3, 5)):
         expected = n[i] * n[j] - (n[i] if i == j else 0)
-        expect(close(as_array(answer(document, i, j), (), "the count"), expected), "other-document", "another document fails.")
+        expect(
+            close(as_array(answer(document, i, j), (), "the count as a single number"), expected),
+            "other-document",
+            "another document fails.",
+        )
 
 
 def _hidden_find_topics(answer: Answer) -> None:
@@ -27,7 +31,7 @@ def _hidden_find_topics(answer: Answer) -> None:
 
 
 def _hidden_expected_lift(answer: Answer) -> None:
-    same, different = as_array(answer(2.0, 3), (2,), "the two lifts")
+    same, different = as_array(answer(2.0, 3), (2,), "the two lifts as a pair")
     expect(close([same, different], [9 / 7, 6 / 7]), "other-setting", "it fails for another alpha and T.")
 
 
@@ -169,6 +173,14 @@ EXERCISES = [
                 """,
                 "one-order-only",
             ),
+            Wrong(
+                """
+                def pair_count(document, i, j):
+                    number_i, number_j = (document == i).sum(), (document == j).sum()
+                    return number_i * (number_i - 1) if i == j else number_i * number_j
+                """,
+                "array-only",
+            ),
         ),
         hidden=_hidden_pair_count,
         explanation=r"""
@@ -246,6 +258,33 @@ EXERCISES = [
                     return np.argmax(np.asarray(lift), axis=1)
                 """,
                 "topics-split",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def find_topics(lift):
+                    return np.argmax(np.asarray(lift) > 2, axis=1)
+                """,
+                "line-not-at-1",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def find_topics(lift):
+                    return np.argmax(np.asarray(lift) > np.mean(lift), axis=1)
+                """,
+                "line-not-at-1",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def find_topics(lift):
+                    return np.argmax(np.asarray(lift) > 0.5, axis=1)
+                """,
+                "topics-merged",
             ),
         ),
         hidden=_hidden_find_topics,

@@ -15,7 +15,7 @@ def _hidden_trained_parts(answer: Answer) -> None:
 def _hidden_block_contrast(answer: Answer) -> None:
     vocabulary = Vocabulary(4, 5)
     matrix = np.random.default_rng(22).normal(size=(21, 21))
-    value = as_array(answer(matrix, 5), (), "the contrast")
+    value = as_array(answer(matrix, 5), (), "the contrast as a single number")
     expect(close(value, block_contrast(matrix, vocabulary).contrast), "other-size", "it fails for another number of topics.")
 
 
@@ -24,7 +24,7 @@ def _hidden_same_topic_share(answer: Answer) -> None:
     tokens = rng.integers(0, 13, size=30)
     tokens[4] = 7
     weights = rng.dirichlet(np.ones(30), size=30).T
-    share = as_array(answer(weights, tokens, 3, 4), (), "the share")
+    share = as_array(answer(weights, tokens, 3, 4), (), "the share as a single number")
     inside = (tokens >= 7) & (tokens <= 9)
     expect(close(share, weights[inside, 4].sum()), "other-document", "it fails on another document.")
 
@@ -138,21 +138,21 @@ EXERCISES = [
         level="core",
         minutes=10,
         objective="to turn 'there are blocks' into a number that is not misled by the diagonal or by [MASK]",
-        function="block_contrast",
+        function="measure_blocks",
         statement=r"""
             `matrix` has shape $(Tv+1, Tv+1)$, with row and column 0 for [MASK], and words ordered by topic. Return the mean entry over
             pairs of *different* words of the same topic, minus the mean entry over pairs of words of different topics.
             Leave row and column 0 out. `words_per_topic` is $v \ge 2$. Write it without `topiclib`.
         """,
         stub='''
-            def block_contrast(matrix, words_per_topic):
+            def measure_blocks(matrix, words_per_topic):
                 """Mean over different words of one topic, minus mean over words of different topics."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
             import numpy as np
 
-            def block_contrast(matrix, words_per_topic):
+            def measure_blocks(matrix, words_per_topic):
                 words = np.asarray(matrix)[1:, 1:]
                 topics = np.arange(len(words)) // words_per_topic
                 same = topics[:, None] == topics[None, :]
@@ -162,7 +162,7 @@ EXERCISES = [
         alternative="""
             import math
 
-            def block_contrast(matrix, words_per_topic):
+            def measure_blocks(matrix, words_per_topic):
                 same, different = [], []
                 for i in range(1, len(matrix)):
                     for j in range(1, len(matrix)):
@@ -177,7 +177,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def block_contrast(matrix, words_per_topic):
+                def measure_blocks(matrix, words_per_topic):
                     words = np.asarray(matrix)[1:, 1:]
                     topics = np.arange(len(words)) // words_per_topic
                     same = topics[:, None] == topics[None, :]
@@ -189,7 +189,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def block_contrast(matrix, words_per_topic):
+                def measure_blocks(matrix, words_per_topic):
                     m = np.asarray(matrix)
                     topics = -(-np.arange(len(m)) // words_per_topic)
                     same = topics[:, None] == topics[None, :]
@@ -202,7 +202,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def block_contrast(matrix, words_per_topic):
+                def measure_blocks(matrix, words_per_topic):
                     words = np.asarray(matrix)[1:, 1:]
                     topics = np.arange(1, len(words) + 1) // words_per_topic
                     same = topics[:, None] == topics[None, :]
@@ -215,7 +215,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def block_contrast(matrix, words_per_topic):
+                def measure_blocks(matrix, words_per_topic):
                     words = np.asarray(matrix)[1:, 1:]
                     topics = np.arange(len(words)) // words_per_topic
                     same = topics[:, None] == topics[None, :]
@@ -228,7 +228,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def block_contrast(matrix, words_per_topic):
+                def measure_blocks(matrix, words_per_topic):
                     words = np.asarray(matrix)[1:, 1:]
                     topics = np.arange(len(words)) // words_per_topic
                     same = topics[:, None] == topics[None, :]
@@ -236,6 +236,73 @@ EXERCISES = [
                     return words[same & off].sum() - words[~same].sum()
                 """,
                 "sums-not-means",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def measure_blocks(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    upper = np.triu(np.ones(words.shape, dtype=bool), 1)
+                    return words[same & upper].mean() - words[~same & upper].mean()
+                """,
+                "one-triangle",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def measure_blocks(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    lower = np.tril(np.ones(words.shape, dtype=bool), -1)
+                    return words[same & lower].mean() - words[~same].mean()
+                """,
+                "one-triangle",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def measure_blocks(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    place = np.arange(len(words))
+                    beside = np.abs(place[:, None] - place) == 1
+                    return words[same & beside].mean() - words[~same & beside].mean()
+                """,
+                "neighbours-only",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def measure_blocks(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // words_per_topic
+                    same = topics[:, None] == topics[None, :]
+                    place = np.arange(len(words))
+                    beside = np.abs(place[:, None] - place) == 1
+                    return words[same & beside].mean() - words[~same].mean()
+                """,
+                "neighbours-only",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def measure_blocks(matrix, words_per_topic):
+                    words = np.asarray(matrix)[1:, 1:]
+                    topics = np.arange(len(words)) // 4
+                    same = topics[:, None] == topics[None, :]
+                    off = ~np.eye(len(words), dtype=bool)
+                    return words[same & off].mean() - words[~same].mean()
+                """,
+                "size-fixed",
             ),
         ),
         hidden=_hidden_block_contrast,
@@ -331,6 +398,26 @@ EXERCISES = [
                     return attention[topics == own, j].sum()
                 """,
                 "itself-left-out",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.ceil(np.asarray(tokens) / 3)
+                    return attention[topics == topics[j], j].sum()
+                """,
+                "size-fixed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def same_topic_share(attention, tokens, words_per_topic, j):
+                    topics = np.ceil(np.asarray(tokens) / words_per_topic)
+                    return attention[topics == topics[0], 0].sum()
+                """,
+                "position-fixed",
             ),
         ),
         hidden=_hidden_same_topic_share,

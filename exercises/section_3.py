@@ -28,7 +28,11 @@ def _hidden_loss(answer: Answer) -> None:
     selected = np.array([True, True, True, False, False])
     x = np.mean([W[:, t] for t in masked], axis=0)
     expected = np.mean([np.sum((x - np.eye(6)[w]) ** 2) for w in words[selected]])
-    expect(close(as_array(answer(W, words, masked, selected), (), "the loss"), expected), "other-document", "it fails elsewhere.")
+    expect(
+        close(as_array(answer(W, words, masked, selected), (), "the loss as a single number"), expected),
+        "other-document",
+        "it fails elsewhere.",
+    )
 
 
 EXERCISES = [
@@ -103,6 +107,25 @@ EXERCISES = [
                     return X
                 """,
                 "mask-dropped",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def one_hot_matrix(tokens, num_topics, words_per_topic):
+                    rows = np.arange(max(tokens) + 1)
+                    return (rows[:, None] == np.asarray(tokens)[None, :]).astype(int)
+                """,
+                "rows-from-document",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def one_hot_matrix(tokens, num_topics, words_per_topic):
+                    return np.eye(7)[:, tokens]
+                """,
+                "size-fixed",
             ),
         ),
         hidden=_hidden_one_hot,
@@ -191,6 +214,26 @@ EXERCISES = [
                     return W @ (np.bincount(tokens, minlength=len(W)) / len(tokens))
                 """,
                 "wrong-shape",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def uniform_prediction(W, tokens):
+                    average = W[:, np.unique(tokens)].mean(axis=1)
+                    return np.repeat(average[:, None], len(tokens), axis=1)
+                """,
+                "repeats-lost",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def uniform_prediction(W, tokens):
+                    average = W @ np.ones(len(W)) / len(W)
+                    return np.repeat(average[:, None], len(tokens), axis=1)
+                """,
+                "tokens-ignored",
             ),
         ),
         hidden=_hidden_uniform,
@@ -285,6 +328,95 @@ EXERCISES = [
                     return ((prediction - targets) ** 2).sum()
                 """,
                 "not-divided",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W @ np.bincount(masked, minlength=len(W)) / len(masked)
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets)[:, 1:] ** 2).sum(axis=1).mean()
+                """,
+                "row-0-left-out",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W.T @ np.bincount(masked, minlength=len(W)) / len(masked)
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets) ** 2).sum(axis=1).mean()
+                """,
+                "transposed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W @ np.bincount(masked, minlength=len(W)) / len(masked)
+                    targets = np.eye(len(W))[words[selected]]
+                    return np.linalg.norm(prediction - targets, axis=1).mean()
+                """,
+                "not-squared",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W[:, masked[selected]].T
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets) ** 2).sum(axis=1).mean()
+                """,
+                "no-attention",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W @ np.bincount(masked, minlength=len(W))
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets) ** 2).sum(axis=1).mean()
+                """,
+                "sum-not-mean",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    seen = masked[masked > 0]
+                    prediction = W @ np.bincount(seen, minlength=len(W)) / len(seen)
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets) ** 2).sum(axis=1).mean()
+                """,
+                "mask-ignored",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W @ np.bincount(masked, minlength=len(W)) / len(masked)
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets) ** 2).mean()
+                """,
+                "mean-over-vocabulary",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def document_loss(W, words, masked, selected):
+                    prediction = W @ np.bincount(masked, minlength=len(W)) / len(masked)
+                    targets = np.eye(len(W))[words[selected]]
+                    return ((prediction - targets) ** 2).sum() / len(words)
+                """,
+                "divided-by-length",
             ),
         ),
         hidden=_hidden_loss,

@@ -105,6 +105,15 @@ EXERCISES = [
                 """,
                 "presence",
             ),
+            Wrong(
+                """
+                import numpy as np
+
+                def empirical_distribution(tokens, num_words):
+                    return np.bincount(tokens) / len(tokens)
+                """,
+                "absent-words",
+            ),
         ),
         hidden=_hidden_empirical,
         explanation=r"""
@@ -200,6 +209,38 @@ EXERCISES = [
                     return (topics - 1) * words_per_topic + rng.integers(1, words_per_topic + 1, size=doc_len)
                 """,
                 "own-seed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def sample_document(num_topics, words_per_topic, topics_per_doc, doc_len, rng):
+                    chosen = (rng.integers(num_topics) + np.arange(topics_per_doc)) % num_topics + 1
+                    topics = rng.choice(chosen, size=doc_len)
+                    return (topics - 1) * words_per_topic + rng.integers(1, words_per_topic + 1, size=doc_len)
+                """,
+                "neighbouring-topics",
+            ),
+            Wrong(
+                """
+                def sample_document(num_topics, words_per_topic, topics_per_doc, doc_len, rng):
+                    first = rng.integers(1, num_topics - topics_per_doc + 2)
+                    topics = rng.integers(first, first + topics_per_doc, size=doc_len)
+                    return (topics - 1) * words_per_topic + rng.integers(1, words_per_topic + 1, size=doc_len)
+                """,
+                "neighbouring-topics",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def sample_document(num_topics, words_per_topic, topics_per_doc, doc_len, rng):
+                    weights = 1 / np.arange(1, num_topics + 1)
+                    chosen = rng.choice(num_topics, size=topics_per_doc, replace=False, p=weights / weights.sum()) + 1
+                    topics = rng.choice(chosen, size=doc_len)
+                    return (topics - 1) * words_per_topic + rng.integers(1, words_per_topic + 1, size=doc_len)
+                """,
+                "unequal-choices",
             ),
         ),
         hidden=_hidden_sample,
@@ -305,6 +346,32 @@ EXERCISES = [
                     return pairs / pairs.sum()
                 """,
                 "not-symmetric",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def co_occurrence(tokens, num_words):
+                    pairs = np.zeros((num_words, num_words))
+                    for row in tokens:
+                        counts = np.bincount(row - 1, minlength=num_words)
+                        pairs += np.outer(counts, counts) - np.diag(counts)
+                        return pairs / pairs.sum()
+                """,
+                "first-document-only",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def co_occurrence(tokens, num_words):
+                    for row in tokens:
+                        pairs = np.zeros((num_words, num_words))
+                        counts = np.bincount(row - 1, minlength=num_words)
+                        pairs += np.outer(counts, counts) - np.diag(counts)
+                    return pairs / pairs.sum()
+                """,
+                "last-document-only",
             ),
         ),
         hidden=_hidden_co_occurrence,

@@ -15,7 +15,7 @@ def _hidden_equation_1(answer: Answer) -> None:
     for f, w, chosen in zip(predictions, tokens, selected, strict=True):
         each = [np.sum((f[:, j] - np.eye(9)[w[j]]) ** 2) for j in range(8) if chosen[j]]
         expected += np.mean(each) / 3
-    value = as_array(answer(predictions, tokens, selected), (), "the loss")
+    value = as_array(answer(predictions, tokens, selected), (), "the loss as a single number")
     expect(close(value, expected), "other-batch", "it fails on another batch.")
 
 
@@ -44,7 +44,7 @@ def _best(T: int, v: int, tau: int, p_c: float, p_r: float) -> float:
 
 def _hidden_best(answer: Answer) -> None:
     for case in ((10, 10, 3, 0.1, 0.1), (4, 3, 2, 0.2, 0.5), (5, 2, 5, 0.3, 0.3), (3, 1, 1, 0.2, 0.2)):
-        value = as_array(answer(*case), (), "the loss")
+        value = as_array(answer(*case), (), "the loss as a single number")
         expect(close(value, _best(*case)), "other-settings", f"it fails at T, v, tau, p_c, p_r = {case}.")
 
 
@@ -155,7 +155,7 @@ EXERCISES = [
         function="mask_document",
         statement=r"""
             Write steps 1 and 2 of the masking scheme for one document. `tokens` is an array of $N$ word ids from 1 to `num_words`. Take all randomness from `rng`,
-            a `numpy.random.Generator`. Return two arrays of length $N$: the masked document (with 0 for [MASK]), and true at the selected positions. Leave `tokens` as it is.
+            a `numpy.random.Generator`. Return two arrays of length $N$: the masked document (with 0 for [MASK]), and true at the selected positions.
             An empty selection is allowed here.
         """,
         stub='''
@@ -263,6 +263,148 @@ EXERCISES = [
                 """,
                 "not-random-positions",
             ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1, size=len(tokens))
+                    shown = np.where(fate < p_r, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "swapped",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1)
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "one-random-word",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = rng.choice(tokens, size=len(tokens))
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "random-from-document",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = tokens % num_words + 1
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "follows-old-word",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = np.where(rng.random(len(tokens)) < 0.5, num_words, rng.integers(1, num_words + 1, size=len(tokens)))
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "random-not-uniform",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.permutation(len(tokens)) < p_m * len(tokens)
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1, size=len(tokens))
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "fixed-count",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) > p_m
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1, size=len(tokens))
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "comparison-reversed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1, size=len(tokens))
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, -1))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "mask-not-zero",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = (tokens - 1 + rng.integers(1, num_words, size=len(tokens))) % num_words + 1
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "never-the-same",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    selected = rng.random(len(tokens)) < p_m
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1, size=len(tokens))
+                    shown = np.where(fate < p_c, tokens, np.where(rng.random(len(tokens)) < p_r, random_words, 0))
+                    return np.where(selected, shown, tokens), selected
+                """,
+                "one-after-the-other",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def mask_document(tokens, num_words, p_m, p_c, p_r, rng):
+                    fate = rng.random(len(tokens))
+                    random_words = rng.integers(1, num_words + 1, size=len(tokens))
+                    shown = np.where(fate < p_c, tokens, np.where(fate < p_c + p_r, random_words, 0))
+                    return np.where(fate < p_m, shown, tokens), fate < p_m
+                """,
+                "not-conditional",
+            ),
         ),
         hidden=_hidden_mask,
         explanation=r"""
@@ -344,6 +486,41 @@ EXERCISES = [
                     return (1 - p_c - p_r) * blind + (p_c + p_r) * (1 - norm)
                 """,
                 "foreign-topics",
+            ),
+            Wrong(
+                """
+                def best_loss(T, v, tau, p_c, p_r):
+                    T, v, tau = 10, 10, 2
+                    own = p_c + p_r * tau / T
+                    blind = 1 - 1 / (tau * v)
+                    return blind * (1 - p_c**2 / own) if own > 0 else blind
+                """,
+                "sizes-fixed",
+            ),
+            Wrong(
+                """
+                def best_loss(T, v, tau, p_c, p_r):
+                    own = p_c + p_r / 5
+                    blind = 1 - 1 / (tau * v)
+                    return blind * (1 - p_c**2 / own) if own > 0 else blind
+                """,
+                "sizes-fixed",
+            ),
+            Wrong(
+                """
+                def best_loss(T, v, tau, p_c, p_r):
+                    return {(0.5, 0.0): 0.475, (0.1, 0.1): 0.95 * 11 / 12}.get((p_c, p_r), 0.95)
+                """,
+                "sizes-fixed",
+            ),
+            Wrong(
+                """
+                def best_loss(T, v, tau, p_c, p_r):
+                    own = p_c + p_r * tau / T
+                    blind = 1 - 1 / (tau * v)
+                    return round(blind * (1 - p_c**2 / own) if own > 0 else blind, 4)
+                """,
+                "rounded",
             ),
         ),
         hidden=_hidden_best,

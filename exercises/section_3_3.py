@@ -121,6 +121,29 @@ EXERCISES = [
                 """,
                 "overflow",
             ),
+            Wrong(
+                """
+                import numpy as np
+
+                def column_softmax(scores):
+                    weights = np.exp(np.clip(scores, -700, 700))
+                    return weights / weights.sum(axis=0)
+                """,
+                "clipped",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def column_softmax(scores):
+                    weights = np.zeros(scores.shape)
+                    for j in range(3):
+                        weights[:, j] = np.exp(scores[:, j] - scores[:, j].max())
+                        weights[:, j] /= weights[:, j].sum()
+                    return weights
+                """,
+                "size-fixed",
+            ),
         ),
         hidden=_hidden_column_softmax,
         explanation=r"""
@@ -134,21 +157,21 @@ EXERCISES = [
         level="core",
         minutes=8,
         objective="equation 5: which index is the key, and where the square root goes",
-        function="attention",
+        function="attention_weights",
         statement=r"""
             Compute $A(\mathbf{Z})$ of equation 5, without biases. `z` is $\mathbf{Z}$ of shape $(d, N)$, one column for
             each position; `w_k` and `w_q` are $\mathbf{W}^K$ and $\mathbf{W}^Q$ of shape $(d_a, d)$. Return the
             $(N, N)$ array of weights, with the query in the column. You may use `np.exp`, or `torch.softmax`.
         """,
         stub='''
-            def attention(z, w_k, w_q):
+            def attention_weights(z, w_k, w_q):
                 """Equation 5: A[i, j] is the weight of key i for query j."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
             import numpy as np
 
-            def attention(z, w_k, w_q):
+            def attention_weights(z, w_k, w_q):
                 scores = (w_k @ z).T @ (w_q @ z) / np.sqrt(len(w_k))
                 weights = np.exp(scores - scores.max(axis=0))
                 return weights / weights.sum(axis=0)
@@ -156,7 +179,7 @@ EXERCISES = [
         alternative="""
             import numpy as np
 
-            def attention(z, w_k, w_q):
+            def attention_weights(z, w_k, w_q):
                 columns = []
                 for query in (w_q @ z).T:
                     weights = np.exp([key @ query / w_q.shape[0] ** 0.5 for key in (w_k @ z).T])
@@ -168,7 +191,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def attention(z, w_k, w_q):
+                def attention_weights(z, w_k, w_q):
                     weights = np.exp((w_k @ z).T @ (w_q @ z))
                     return weights / weights.sum(axis=0)
                 """,
@@ -178,7 +201,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def attention(z, w_k, w_q):
+                def attention_weights(z, w_k, w_q):
                     weights = np.exp((w_k @ z).T @ (w_q @ z) / np.sqrt(len(z)))
                     return weights / weights.sum(axis=0)
                 """,
@@ -188,7 +211,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def attention(z, w_k, w_q):
+                def attention_weights(z, w_k, w_q):
                     weights = np.exp((w_k @ z).T @ (w_q @ z) / len(w_k))
                     return weights / weights.sum(axis=0)
                 """,
@@ -198,7 +221,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def attention(z, w_k, w_q):
+                def attention_weights(z, w_k, w_q):
                     weights = np.exp((w_q @ z).T @ (w_k @ z) / np.sqrt(len(w_k)))
                     return weights / weights.sum(axis=0)
                 """,
@@ -208,11 +231,31 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def attention(z, w_k, w_q):
+                def attention_weights(z, w_k, w_q):
                     weights = np.exp((w_k @ z).T @ (w_q @ z) / np.sqrt(len(w_k)))
                     return weights / weights.sum(axis=1, keepdims=True)
                 """,
                 "rows-normalised",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_weights(z, w_k, w_q):
+                    weights = np.exp((w_k @ z).T @ (w_q @ z) / 2)
+                    return weights / weights.sum(axis=0)
+                """,
+                "wrong-scale",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_weights(z, w_k, w_q):
+                    weights = np.exp((w_k @ z).T @ (w_q @ z) / np.sqrt(5))
+                    return weights / weights.sum(axis=0)
+                """,
+                "wrong-scale",
             ),
         ),
         hidden=_hidden_attention,
@@ -390,6 +433,26 @@ EXERCISES = [
                 """,
                 "no-counts",
             ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = counts[:, None] * np.exp(scores)
+                    return weights / weights.sum(axis=0) * (counts > 0)
+                """,
+                "absent-query",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def attention_from_counts(scores, counts):
+                    weights = np.exp(scores + np.log(counts + 1e-9)[:, None])
+                    return weights / weights.sum(axis=0)
+                """,
+                "trace-of-absent",
+            ),
         ),
         hidden=_hidden_counts,
         explanation=r"""
@@ -478,6 +541,22 @@ EXERCISES = [
                     return w_k.T @ w_q / len(w_k) ** 0.5, w_k.T @ b_q
                 """,
                 "query-bias-scale",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    scale = 2
+                    return w_k.T @ w_q / scale, w_k.T @ b_q / scale
+                """,
+                "wrong-matrix",
+            ),
+            Wrong(
+                """
+                def one_matrix(w_k, w_q, b_k, b_q):
+                    scale = 5**0.5
+                    return w_k.T @ w_q / scale, w_k.T @ b_q / scale
+                """,
+                "wrong-matrix",
             ),
         ),
         hidden=_hidden_one_matrix,

@@ -31,28 +31,28 @@ EXERCISES = [
         level="core",
         minutes=10,
         objective="to read a constant of a theorem as something that happens to the data",
-        function="bias",
+        function="denoising_bias",
         statement=r"""
             Theorem 1 fixes $\mathbf{b}^{\text{pred}}$ so that it takes away what random replacement adds to the masked document.
             Return that vector, of length $Tv + 1$, such that the block-wise $\mathbf{E} = \frac{1}{a v} \mathbf{I}_T \otimes \mathbf{J}_v$ on the
             words, plus the bias, predicts $p_{\mathbf{w}}$ exactly for every infinitely long document. Mind entry 0.
         """,
         stub='''
-            def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+            def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                 """b_pred of Theorem 1, entry 0 for [MASK]; shape (T v + 1,)."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
             import numpy as np
 
-            def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+            def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                 num_words = num_topics * words_per_topic
                 b = np.full(num_words + 1, -p_m * p_r / ((1 - (1 - p_c) * p_m) * num_words))
                 b[0] = 0
                 return b
         """,
         alternative="""
-            def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+            def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                 true = (1 - p_m) + p_m * p_c
                 each = p_m * p_r / (num_topics * words_per_topic) / true
                 return [0.0] + [-each] * (num_topics * words_per_topic)
@@ -62,7 +62,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+                def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                     n = num_topics * words_per_topic
                     return np.full(n + 1, -p_m * p_r / ((1 - (1 - p_c) * p_m) * n))
                 """,
@@ -72,7 +72,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+                def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                     n = num_topics * words_per_topic
                     return np.append(0, np.full(n, p_m * p_r / ((1 - (1 - p_c) * p_m) * n)))
                 """,
@@ -82,7 +82,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+                def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                     n = num_topics * words_per_topic
                     return np.append(0, np.full(n, -p_m * p_r / n))
                 """,
@@ -92,7 +92,7 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def bias(p_m, p_c, p_r, num_topics, words_per_topic):
+                def denoising_bias(p_m, p_c, p_r, num_topics, words_per_topic):
                     n = num_topics * words_per_topic
                     return np.append(0, np.full(n, -p_r / ((1 - (1 - p_c) * p_m) * n)))
                 """,
@@ -195,7 +195,7 @@ EXERCISES = [
         level="challenge",
         minutes=20,
         objective="to check an optimality theorem by computing the loss exactly, without training",
-        function="excess_loss",
+        function="loss_above_best",
         statement=r"""
             With uniform attention every position of a document gets the same prediction $\mathbf{E}\mathbf{x} + \mathbf{b}$, where $\mathbf{x}$ is the masked
             document's token distribution. Under squared loss, equation 1 is then the mean over documents of
@@ -203,19 +203,19 @@ EXERCISES = [
             `e` has shape $(V, V)$, `b` $(V,)$; `seen` and `documents` have shape (documents, $V$): each row is an $\mathbf{x}$ and its $p_{\mathbf{w}}$.
         """,
         stub='''
-            def excess_loss(e, b, seen, documents):
+            def loss_above_best(e, b, seen, documents):
                 """Mean over documents of ||E x + b - p||^2."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
             import numpy as np
 
-            def excess_loss(e, b, seen, documents):
+            def loss_above_best(e, b, seen, documents):
                 error = np.asarray(seen) @ np.asarray(e).T + b - documents
                 return (error**2).sum(axis=1).mean()
         """,
         alternative="""
-            def excess_loss(e, b, seen, documents):
+            def loss_above_best(e, b, seen, documents):
                 total = 0.0
                 for x, p in zip(seen, documents):
                     total += float(((e @ x + b - p) ** 2).sum())
@@ -224,7 +224,7 @@ EXERCISES = [
         wrong=(
             Wrong(
                 """
-                def excess_loss(e, b, seen, documents):
+                def loss_above_best(e, b, seen, documents):
                     return ((seen @ e + b - documents) ** 2).sum(axis=1).mean()
                 """,
                 "transposed",
@@ -233,32 +233,48 @@ EXERCISES = [
                 """
                 import numpy as np
 
-                def excess_loss(e, b, seen, documents):
+                def loss_above_best(e, b, seen, documents):
                     return np.linalg.norm(seen @ e.T + b - documents, axis=1).mean()
                 """,
                 "not-squared",
             ),
             Wrong(
                 """
-                def excess_loss(e, b, seen, documents):
+                def loss_above_best(e, b, seen, documents):
                     return ((seen @ e.T + b - documents) ** 2).mean()
                 """,
                 "mean-over-words",
             ),
             Wrong(
                 """
-                def excess_loss(e, b, seen, documents):
+                def loss_above_best(e, b, seen, documents):
                     return ((seen @ e.T + b - documents) ** 2).sum()
                 """,
                 "sum-over-documents",
             ),
             Wrong(
                 """
-                def excess_loss(e, b, seen, documents):
+                def loss_above_best(e, b, seen, documents):
                     predicted = seen @ e.T + b
                     return ((predicted**2).sum(axis=1) - 2 * (predicted * documents).sum(axis=1) + 1).mean()
                 """,
                 "whole-loss",
+            ),
+            Wrong(
+                """
+                def loss_above_best(e, b, seen, documents):
+                    error = (seen @ e.T + b - documents).mean(axis=0)
+                    return (error**2).sum()
+                """,
+                "mean-before-square",
+            ),
+            Wrong(
+                """
+                def loss_above_best(e, b, seen, documents):
+                    for x, p in zip(seen, documents):
+                        return ((e @ x + b - p) ** 2).sum()
+                """,
+                "first-document-only",
             ),
         ),
         hidden=_hidden_excess_loss,

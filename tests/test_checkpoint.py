@@ -1,6 +1,7 @@
 """Resuming is exact: a run that stops and goes on is bit for bit the run that did not stop."""
 
 import json
+import os
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 import topiclib.checkpoint as checkpoint
@@ -160,6 +162,7 @@ def test_an_interrupt_while_saving_leaves_the_last_checkpoint(tmp_path: Path) ->
         patch.setattr(checkpoint, "save_file", save_half)
         with pytest.raises(KeyboardInterrupt):
             run(SETTINGS, tmp_path / "run", checkpoint_every=5)
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
     assert load_checkpoint(tmp_path / "run")[1]["step"] == 10
     assert_same_run(run(SETTINGS, tmp_path / "run"), run(SETTINGS))
 
@@ -260,6 +263,32 @@ def test_a_truncated_checkpoint_is_refused(kept: float, tmp_path: Path) -> None:
     refused(SETTINGS, path)
 
 
+def test_a_flipped_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    save_checkpoint(
+        path, {"a": torch.arange(4.0), "b": torch.tensor(True), "c": torch.zeros((2, 0))}, {"loss": [0.5, float("nan")]}
+    )
+    content = path.read_bytes()
+    for bit in range(8 * len(content)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"^checkpoint = "):
+            load_checkpoint(path)
+    tensors_at = 8 + int.from_bytes(content[:8], "little")
+    path.write_bytes(content[:tensors_at] + bytes([content[tensors_at] ^ 1]) + content[tensors_at + 1 :])
+    with pytest.raises(CheckpointError, match="is damaged"):
+        load_checkpoint(path)
+
+
+def test_a_damaged_checkpoint_is_refused_and_stays(tmp_path: Path) -> None:
+    run(SETTINGS, tmp_path / "run", stop_at=5)
+    content = bytearray((tmp_path / "run").read_bytes())
+    content[-100] ^= 4
+    (tmp_path / "run").write_bytes(content)
+    assert "is damaged" in refused(SETTINGS, tmp_path / "run")
+
+
 def test_another_safetensors_file_is_refused(tmp_path: Path) -> None:
     save_file({"W_V": torch.ones(2)}, tmp_path / "file")
     assert f"is not a topiclib checkpoint ({FORMAT})" in refused(SETTINGS, tmp_path / "file")
@@ -271,8 +300,72 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="checkpoint = "):
-        run(SETTINGS, tmp_path)
+    for use in (lambda: run(SETTINGS, tmp_path), lambda: save_checkpoint(tmp_path, {}, {}), lambda: load_checkpoint(tmp_path)):
+        with pytest.raises(CheckpointError, match=r"^checkpoint = '.*': is a folder"):
+            use()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("where", ["file/run", "/proc/x/y", "x" * 300, "null\0character"])
+def test_a_path_that_cannot_be_written_is_refused_before_the_first_step(where: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training._Run, "update", lambda run: pytest.fail("a step was made"))
+        with pytest.raises(CheckpointError, match=r"(?s)^checkpoint = '.*': cannot be written \(.+\)$"):
+            run(SETTINGS, tmp_path / where)
+    with pytest.raises(CheckpointError, match=r"(?s)^checkpoint = '.*': cannot be written \(.+\)$"):
+        save_checkpoint(tmp_path / where, {"x": torch.ones(2)}, {})
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file", "mine")]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        run(SETTINGS, tmp_path / "run")
+
+
+def test_a_finished_run_is_read_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run(SETTINGS, tmp_path / "run")
+    monkeypatch.setattr(Path, "touch", lambda *_, **__: pytest.fail("nothing is to be written"))
+    assert_same_run(run(SETTINGS, tmp_path / "run"), whole)
+
+
+def test_the_probe_leaves_no_file_and_touches_none(tmp_path: Path) -> None:
+    (tmp_path / "run.partial").write_text("mine")
+    run(SETTINGS, tmp_path / "run", stop_at=0)
+    run(SETTINGS, tmp_path / "run", stop_at=1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run", "run.partial"]
+    assert (tmp_path / "run.partial").read_text() == "mine"
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), SafetensorError("I/O error: no space left")])
+def test_what_fails_while_saving_is_a_checkpoint_error(failure: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(tensors: Any, path: Path, metadata: Any) -> None:
+        path.write_bytes(b"half")
+        raise failure
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(CheckpointError, match=r"^checkpoint = '.*': cannot be written \(.*(?i:no space left)"):
+        run(SETTINGS, tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [5, True, b"run", ["run"]])
+def test_a_checkpoint_that_is_no_path_is_a_type_error(path: Any) -> None:
+    for use in (lambda: run(SETTINGS, path), lambda: save_checkpoint(path, {}, {}), lambda: load_checkpoint(path)):
+        with pytest.raises(TypeError, match=r"^checkpoint = .*: must be the path of a file \(str or Path\)$"):
+            use()
+
+
+def test_a_stop_before_the_checkpoint_is_refused(tmp_path: Path) -> None:
+    run(SETTINGS, tmp_path / "run", stop_at=20)
+    content, model = (tmp_path / "run").read_bytes(), TopicTransformer(SETTINGS.model, 1)
+    before = model.W_V.detach().clone()
+    with pytest.raises(ValueError, match=r"^stop_at = 3: must be at least 20, the step of checkpoint = '.*run'$"):
+        run(SETTINGS, tmp_path / "run", stop_at=3, model=model)
+    assert (tmp_path / "run").read_bytes() == content
+    assert torch.equal(model.W_V, before)
 
 
 def test_save_never_replaces_a_file_of_another_kind(tmp_path: Path) -> None:

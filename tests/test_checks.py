@@ -8,7 +8,7 @@ import torch
 
 from topiclib import checks
 from topiclib.checks import Misconception, Verdict, check, names
-from topiclib.checks.base import _CHECKS, as_array, close, expect, register
+from topiclib.checks.base import _CHECKS, Answer, as_array, close, expect, register, verdict_of
 
 ID = "0.0-double"
 
@@ -172,3 +172,51 @@ def test_expect_raises_the_misconception(condition: Any) -> None:
 def test_the_package_offers_check_by_itself() -> None:
     assert checks.check is check
     assert set(checks.__all__) >= {"Misconception", "Verdict", "check", "names"}
+
+
+def test_an_error_of_the_learner_s_own_is_not_taken_for_an_unanswered_stub() -> None:
+    def answer(scores: object) -> None:
+        raise NotImplementedError("softmax is not implemented for Long")
+
+    verdict = check("3.3-column-softmax", answer)
+    assert (verdict.status, verdict.key) == ("wrong", "raised")
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), Unspeakable(), RecursionError("deep")])
+def test_no_error_of_an_answer_stops_the_notebook(error: BaseException) -> None:
+    def answer(scores: object) -> None:
+        raise error
+
+    verdict = check("3.3-column-softmax", answer)
+    assert (verdict.status, verdict.key) == ("wrong", "raised")
+    assert type(error).__name__ in verdict.message
+
+
+def test_an_interrupt_by_the_user_gets_through() -> None:
+    def answer(scores: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check("3.3-column-softmax", answer)
+
+
+def test_an_answer_may_change_its_arguments_and_a_generator_goes_on() -> None:
+    seen: list[float] = []
+
+    def in_place(scores: np.ndarray, rng: np.random.Generator) -> None:
+        scores /= 2
+        seen.append(rng.random())
+
+    def test(answer: Answer) -> None:
+        scores, rng = np.ones(2), np.random.default_rng(0)
+        answer(scores, rng=rng)
+        answer(scores, rng=rng)
+        expect((scores == 1).all(), "changed", "the check's own array was changed")
+
+    assert verdict_of("x", test, in_place).status == "passed"
+    assert seen[0] != seen[1]

@@ -38,6 +38,13 @@ def test_without_tolerance_the_number_must_be_exact(shown: Shown) -> None:
         claim("a", 101, "100")
 
 
+def test_the_message_has_the_digits_that_differ() -> None:
+    with pytest.raises(ClaimError, match=r"says equal 0\.1 .*the cell computed 0\.10000000149"):
+        claim("a", np.float32(0.1), "0.1")
+    with pytest.raises(ClaimError, match=r"the cell computed 0\.30000000000000004"):
+        claim("a", 0.1 + 0.2, "0.3")
+
+
 @pytest.mark.parametrize(
     ("bound", "value", "holds"),
     [
@@ -62,7 +69,7 @@ def test_bounds_have_one_side(bound: str, value: float, holds: bool, shown: Show
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_not_finite_never_holds(value: float, bound: str, shown: Shown) -> None:
     with pytest.raises(ClaimError):
-        claim("a", value, "0.5", tol=float("inf"), bound=bound)
+        claim("a", value, "0.5", tol=1e300, bound=bound)
     assert not shown
 
 
@@ -96,7 +103,11 @@ def test_parse_number(says: str, number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "says", ["", "about 3", "3 words", "1/2", "nan", "inf", "0x10", "1.2.3", "--1", "12%%", "ten", "1 000", "%", "."]
+    "says",
+    [
+        *("", "about 3", "3 words", "1/2", "nan", "inf", "0x10", "1.2.3", "--1", "12%%", "ten", "1 000", "%", "."),
+        *("1,0,0", "1,00", "1,0000", "1000,000", "0,123", ",100", "1,", "1,000,", "1.000,000"),
+    ],
 )
 def test_parse_number_refuses_what_is_no_number(says: str) -> None:
     with pytest.raises(ValueError, match="says = ") as caught:
@@ -119,6 +130,11 @@ def test_the_claim_is_recorded_in_the_outputs_metadata(shown: Shown) -> None:
             "note": "share of positions",
         }
     }
+
+
+def test_seeds_of_numpy_are_recorded_as_plain_numbers(shown: Shown) -> None:
+    claim("a", 1, "1", tol=np.float32(0.5), seeds=np.arange(2))  # type: ignore[arg-type]
+    assert json.loads(json.dumps(shown[0][1]))[METADATA_KEY]["seeds"] == [0, 1]
 
 
 def test_the_claim_is_shown_with_an_identifier_to_link_to(shown: Shown) -> None:

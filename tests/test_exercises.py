@@ -1,16 +1,20 @@
 """Every exercise of the book, tested by mutation: right answers pass, each wrong one gets its own hint."""
 
 import ast
+import builtins
 import inspect
+import json
 import re
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from exercises.catalogue import EXERCISES, MODULES
 from exercises.format import LEVELS, Exercise
+from tools.settings import ROOT
 from topiclib import checks
 from topiclib.checks import check, names
 
@@ -179,6 +183,31 @@ def test_the_solution_is_folded_and_whole(exercise: Exercise) -> None:
     assert textwrap.dedent(exercise.reference).strip() in cell
 
 
+def bound_names(code: str) -> set[str]:
+    """The names that a cell defines, imports or assigns, at any depth; arguments are not counted."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
+@pytest.mark.parametrize("chapter", sorted((ROOT / "book").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_an_exercise_shadows_no_name_of_its_chapter(chapter: Path) -> None:
+    # A slider's frame looks its names up when it is moved: an answer of the same name would be called instead.
+    cells = json.loads(chapter.read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code" and "exercise" not in cell["metadata"]]
+    bound = set().union(*(bound_names("".join(cell["source"])) for cell in code))
+    ids = {cell["metadata"]["exercise"] for cell in cells if "exercise" in cell["metadata"]}
+    assert ids
+    clashes = {EXERCISES[i].function for i in ids} & (bound | set(dir(builtins)))
+    assert not clashes
+
+
 SAMPLE = Exercise(
     id="0-sample",
     title="t",
@@ -187,7 +216,7 @@ SAMPLE = Exercise(
     objective="o",
     function="f",
     statement="s",
-    stub="def f(x):\n    raise NotImplementedError",
+    stub='def f(x):\n    raise NotImplementedError("your answer")',
     reference="def f(x):\n    return x",
     alternative="def f(x):\n    return +x",
     wrong=(),
@@ -199,7 +228,7 @@ SAMPLE = Exercise(
     ("changes", "message"),
     [
         ({"level": "hard"}, "0-sample: level = 'hard': must be one of"),
-        ({"stub": "def g(x):\n    raise NotImplementedError"}, "0-sample: stub does not define f"),
+        ({"stub": 'def g(x):\n    raise NotImplementedError("your answer")'}, "0-sample: stub does not define f"),
         ({"stub": "def f(x):\n    pass"}, "0-sample: stub must raise NotImplementedError"),
         ({"reference": "f = 3"}, "0-sample: reference does not define f"),
         ({"alternative": ""}, "0-sample: alternative does not define f"),

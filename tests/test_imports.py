@@ -18,9 +18,9 @@ TRANSFORMER = DATA | {"settings", "model", "losses"}
 ALLOWED: dict[str, set[str]] = {
     "": set(),
     "validation": set(),
-    "claims": set(),
     "checkpoint": set(),
     "checks.base": set(),
+    "claims": {"validation"},
     "vocabulary": {"validation"},
     "compute": {"validation"},
     "documents": {"validation", "vocabulary"},
@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "training": TRANSFORMER | {"history", "checkpoint", "compute"},
     "metrics": TRANSFORMER,
     "plotting": TRANSFORMER | {"metrics"},
-    "widgets": {"plotting"},
+    "widgets": {"validation", "plotting"},
     **{section: TRANSFORMER | {"metrics", "checks.base"} for section in SECTIONS},
     "checks": SECTIONS | {"checks.base"},
 }

@@ -122,6 +122,26 @@ def test_short_masks_follow_the_distribution_given_that_they_are_not_empty(lengt
     assert_fraction((selected[:, None, :] == patterns).all(axis=2), exact)
 
 
+def test_with_a_tiny_p_m_one_position_is_selected_anywhere_and_at_once() -> None:
+    tokens = np.ones((20_000, 6), dtype=np.int64)
+    tokens[:, 4:] = PAD
+    for p_m in (1e-12, 5e-324):
+        selected = mask_documents(tokens, VOCABULARY, MaskingSettings(p_m), 20).selected
+        assert (selected.sum(axis=1) == 1).all()
+        assert_fraction(selected[:, :4], np.full(4, 0.25))
+        assert not selected[:, 4:].any()
+
+
+def test_rows_that_are_not_empty_stay_as_they_were_first_drawn() -> None:
+    """What seeded training draws does not depend on how empty rows are filled."""
+    words = np.ones((1000, 4), dtype=np.bool_)
+    drawn = np.random.default_rng(21).random(words.shape) < 0.3
+    filled = drawn.any(axis=1)
+    selected = mask_documents(np.where(words, 1, PAD), VOCABULARY, MaskingSettings(0.3), 21).selected
+    assert 0 < filled.sum() < 1000
+    assert np.array_equal(selected[filled], drawn[filled])
+
+
 def test_padding_is_never_selected_and_stays() -> None:
     documents = sample_documents(DocumentSettings.tiny(), 2000, 11)
     batch = mask_documents(documents.tokens, VOCABULARY, MaskingSettings(0.6), 12)

@@ -414,7 +414,7 @@ def test_bad_settings(argument: str, changes: dict[str, Any]) -> None:
         ModelSettings(**changes)
 
 
-@pytest.mark.parametrize("seed", [-1, None, 1.5, True])
+@pytest.mark.parametrize("seed", [-1, None, 1.5, True, 2**64])
 def test_bad_seed(seed: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"^seed = .*whole number"):
         TopicTransformer(TINY, seed)
@@ -469,6 +469,8 @@ def test_bad_positions(positions: Tensor, settings: ModelSettings) -> None:
         ("b_pred", np.zeros((7, 1)), r"^b_pred has shape"),
         ("W_Q", torch.full((4, 5), float("nan")), "^W_Q has an entry that is not finite"),
         ("b_V", np.full(5, np.inf), "^b_V has an entry that is not finite"),
+        ("b_V", np.full(5, 1e300), r"^b_V has an entry that is not finite in torch.float32: must be finite"),
+        ("b_V", torch.full((5,), -1e300, dtype=torch.float64), "^b_V has an entry that is not finite in torch.float32"),
     ],
 )
 def test_bad_weight(name: str, value: Any, message: str) -> None:
@@ -477,3 +479,20 @@ def test_bad_weight(name: str, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         model.set_weight(name, value)
     assert all(torch.equal(p, before[n]) and p.requires_grad for n, p in model.named_parameters()), "nothing is changed"
+
+
+@pytest.mark.parametrize(
+    "value", ["x", [[1.0], [1.0, 2.0]], len, None, np.full((5, 5), 1j), torch.full((5, 5), 1j), [1j] * 5, np.full((5, 5), "1")]
+)
+def test_a_weight_that_is_no_real_array(value: Any) -> None:
+    model = TopicTransformer(TINY, 0)
+    before = model.W_V.detach().clone()
+    with pytest.raises((TypeError, ValueError), match=r"^W_V (= .*must be an array of real numbers|has shape \(\))"):
+        model.set_weight("W_V", value)
+    assert torch.equal(model.W_V, before)
+
+
+def test_a_large_weight_is_taken_in_double_precision() -> None:
+    model = TopicTransformer(TINY, 0).double()
+    model.set_weight("b_V", np.full(5, 1e300))
+    assert model.b_V.tolist() == [1e300] * 5

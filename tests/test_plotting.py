@@ -98,6 +98,18 @@ def test_show_needs_name_caption_and_alt(argument: str, text: str, monkeypatch: 
         shown(monkeypatch, **{argument: text})
 
 
+@pytest.mark.parametrize("argument", ["name", "caption", "alt"])
+def test_show_needs_texts(argument: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError, match=rf"^{argument} = None: must be a str$"):
+        shown(monkeypatch, **{argument: None})  # type: ignore[arg-type]
+
+
+def test_show_needs_a_figure() -> None:
+    _, ax = plt.subplots()
+    with pytest.raises(TypeError, match=r"^fig = <Axes.*: must be a Figure$"):
+        show(ax, "figure-1", caption="See it.", alt="A line.")  # type: ignore[arg-type]
+
+
 def test_show_without_alt_text_is_an_error() -> None:
     with pytest.raises(TypeError, match="alt"):
         show(figure(), "figure-1", caption="See it.")  # type: ignore[call-arg]
@@ -171,6 +183,13 @@ def test_attention_map_has_key_rows_query_columns_and_topic_strips() -> None:
     assert colors == [color for color in strip for _ in range(2)]
     with pytest.raises(ValueError, match=r"^a has shape \(3, 3\): must be \(N, N\) = \(2, 2\)"):
         attention_map(a, [1, 2], VOCABULARY, ax=ax)
+
+
+@pytest.mark.parametrize("tokens", [[1, 7], [1, PAD], [1.0, 2.0], [[1, 2]]])
+def test_attention_map_takes_ids_of_the_vocabulary_only(tokens: Any) -> None:
+    _, ax = plt.subplots()
+    with pytest.raises(ValueError, match=r"^tokens = .*: must be one document of ids from 0 to 6$"):
+        attention_map(np.eye(2), tokens, VOCABULARY, ax=ax)
 
 
 def test_product_sketch_draws_a_rectangle_for_each_matrix() -> None:

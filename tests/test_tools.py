@@ -160,7 +160,7 @@ def test_set_up_cell_refuses_another_version(monkeypatch: pytest.MonkeyPatch) ->
     import topiclib
 
     monkeypatch.setattr(topiclib, "__version__", "9.9.9")
-    with pytest.raises(SystemExit, match=r"needs topiclib .*; 9\.9\.9 is installed"):
+    with pytest.raises(SystemExit, match=r"needs topiclib .*, but .* holds 9\.9\.9\. Remove that"):
         exec(setup_cell(), {})
 
 

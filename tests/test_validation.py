@@ -9,17 +9,26 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 
 from topiclib import checks
 from topiclib.claims import claim
 from topiclib.compute import num_threads
-from topiclib.documents import DocumentSettings, infinite_document, infinite_documents, one_hot, sample_documents
+from topiclib.documents import (
+    DocumentSettings,
+    infinite_document,
+    infinite_documents,
+    one_hot,
+    sample_documents,
+    topic_word_probabilities,
+)
+from topiclib.losses import masked_loss
 from topiclib.masking import MaskingSettings, mask_documents, masked_distribution
-from topiclib.metrics import attention_by_relation, block_contrast, embedding_gram
+from topiclib.metrics import attention_by_relation, block_contrast, embedding_gram, embedding_similarity
 from topiclib.model import ModelSettings, TopicTransformer
-from topiclib.plotting import document_strip, heat_map, relation_bars
+from topiclib.plotting import attention_map, document_strip, heat_map, relation_bars
 from topiclib.training import TrainingSettings, held_out_loss, sample_batch, train
-from topiclib.validation import as_rng, check_bool, check_choice, check_int, check_real
+from topiclib.validation import as_rng, check_bool, check_choice, check_int, check_real, check_type
 from topiclib.vocabulary import Vocabulary
 from topiclib.widgets import slider
 
@@ -80,9 +89,10 @@ BAD = [
     Bad(documents(num_topics=0), ValueError, "num_topics = 0: ", "a whole number >= 1"),
     Bad(lambda: DocumentSettings.theory(11), ValueError, "topics_per_doc = 11: ", "a whole number from 1 to 10"),
     Bad(lambda: DocumentSettings.theory(0), ValueError, "topics_per_doc = 0: ", "a whole number from 1 to 10"),
-    Bad(documents(dirichlet_alpha=0), ValueError, "dirichlet_alpha = 0: ", "a finite number in (0, inf)"),
-    Bad(documents(dirichlet_alpha=NAN), ValueError, "dirichlet_alpha = nan: ", "a finite number in (0, inf)"),
-    Bad(documents(dirichlet_alpha=[0.1]), TypeError, "dirichlet_alpha = [0.1]: ", "a finite number in (0, inf)"),
+    Bad(documents(dirichlet_alpha=0), ValueError, "dirichlet_alpha = 0: ", "a finite number in (0, 1e+06]"),
+    Bad(documents(dirichlet_alpha=1e308), ValueError, "dirichlet_alpha = 1e+308: ", "a finite number in (0, 1e+06]"),
+    Bad(documents(dirichlet_alpha=NAN), ValueError, "dirichlet_alpha = nan: ", "a finite number in (0, 1e+06]"),
+    Bad(documents(dirichlet_alpha=[0.1]), TypeError, "dirichlet_alpha = [0.1]: ", "a finite number in (0, 1e+06]"),
     Bad(documents(min_len=0), ValueError, "min_len = 0: ", "a whole number >= 1"),
     Bad(documents(max_len=99), ValueError, "max_len = 99: ", "a whole number >= 100"),
     Bad(documents(overlap=1.1), ValueError, "overlap = 1.1: ", "a finite number in [0, 1]"),
@@ -158,8 +168,8 @@ BAD = [
         "model.vocabulary = Vocabulary(num_topics=3, words_per_topic=2): ",
         "the documents' Vocabulary(num_topics=10, words_per_topic=10)",
     ),
-    Bad(run(seed=-1), ValueError, "seed = -1: ", "a whole number >= 0"),
-    Bad(run(seed=None), TypeError, "seed = None: ", "a whole number >= 0"),
+    Bad(run(seed=-1), ValueError, "seed = -1: ", "a whole number from 0 to 18446744073709551615"),
+    Bad(run(seed=None), TypeError, "seed = None: ", "a whole number from 0 to"),
     Bad(run(checkpoint_every=0), ValueError, "checkpoint_every = 0: ", "a whole number >= 1"),
     Bad(run(stop_at=21), ValueError, "stop_at = 21: ", "a whole number from 0 to 20"),
     Bad(run(threads=0), ValueError, "threads = 0: ", "a whole number >= 1"),
@@ -206,8 +216,20 @@ BAD = [
     Bad(lambda: claim("My claim", 1, "1"), ValueError, "name = 'My claim': ", "lower-case letters, digits and hyphens"),
     Bad(lambda: claim("a-", 1, "1"), ValueError, "name = 'a-': ", "lower-case letters, digits and hyphens"),
     Bad(lambda: claim("a", 1, "1", bound="about"), ValueError, "bound = 'about': ", "one of 'equal', 'at least', 'at most'"),
-    Bad(lambda: claim("a", 1, "1", tol=-0.1), ValueError, "tol = -0.1: ", ">= 0"),
-    Bad(lambda: claim("a", 1, "1", tol=NAN), ValueError, "tol = nan: ", ">= 0"),
+    Bad(lambda: claim("a", 1, "1", bound=None), ValueError, "bound = None: ", "one of 'equal', 'at least', 'at most'"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", 1, "1", tol=-0.1), ValueError, "tol = -0.1: ", "a finite number in [0, inf)"),
+    Bad(lambda: claim("a", 1, "1", tol=NAN), ValueError, "tol = nan: ", "a finite number in [0, inf)"),
+    Bad(lambda: claim("a", 1, "1", tol=INF), ValueError, "tol = inf: ", "a finite number in [0, inf)"),
+    Bad(lambda: claim("a", 1, "1", tol="x"), TypeError, "tol = 'x': ", "a finite number in [0, inf)"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", 1, 1), TypeError, "says = 1: ", "a str"),  # type: ignore[arg-type]
+    Bad(lambda: claim(None, 1, "1"), TypeError, "name = None: ", "a str"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", "1", "1"), TypeError, "value = '1': ", "one number"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", [1], "1"), TypeError, "value = [1]: ", "one number"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", torch.ones(2), "1"), TypeError, "value = tensor([1., 1.]): ", "one number"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", 1, "1", seeds=3), TypeError, "seeds = 3: ", "a sequence of whole numbers"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", 1, "1", seeds=None), TypeError, "seeds = None: ", "a sequence of whole numbers"),  # type: ignore[arg-type]
+    Bad(lambda: claim("a", 1, "1", seeds=[0.5]), TypeError, "seeds = 0.5: ", "a whole number >= 0"),  # type: ignore[list-item]
+    Bad(lambda: document_strip([1], VOCABULARY, ax=axes(), columns=0), ValueError, "columns = 0: ", "a whole number >= 1"),
     Bad(lambda: claim("a", 1, "one"), ValueError, "says = 'one': ", "a number as the text prints it, such as '0.34'"),
     Bad(
         lambda: slider(lambda value: (plt.figure(), ""), [1.0], name="s", label="x", caption="c", alt="a"),
@@ -219,10 +241,78 @@ BAD = [
         lambda: slider(lambda value: (plt.figure(), ""), [1.0, 2.0], name="s", label="x", caption="c", alt="a", start=2),
         ValueError,
         "start = 2: ",
-        "an index from 0 to 1",
+        "a whole number from 0 to 1",
     ),
     Bad(lambda: checks.check("9.9-nothing", len), ValueError, "exercise = '9.9-nothing': ", "one of "),
 ]
+
+
+# Objects of the wrong kind: (call, the message's argument and value, the kind that is allowed).
+E, V, IDS = np.eye(7), VOCABULARY, np.ones((1, 3), dtype=np.int64)
+S: Any = "paper"
+KINDS: list[tuple[Callable[[], object], str, str]] = [
+    (lambda: sample_documents(S, 2, 0), "settings = 'paper'", "DocumentSettings"),
+    (lambda: topic_word_probabilities(S), "settings = 'paper'", "DocumentSettings"),
+    (lambda: infinite_documents(S), "settings = 'paper'", "DocumentSettings"),
+    (lambda: infinite_document(S, [1]), "vocabulary = 'paper'", "Vocabulary"),
+    (lambda: one_hot([1], S), "vocabulary = 'paper'", "Vocabulary"),
+    (lambda: mask_documents(IDS, MaskingSettings(), V, 0), "vocabulary = MaskingSettings(p_m", "Vocabulary"),  # type: ignore[arg-type]
+    (lambda: mask_documents(IDS, V, 0.15, 0), "settings = 0.15", "MaskingSettings"),  # type: ignore[arg-type]
+    (lambda: masked_distribution(np.array([0, 1.0]), S), "settings = 'paper'", "MaskingSettings"),
+    (training(documents="paper"), "documents = 'paper'", "DocumentSettings"),
+    (training(model=None), "model = None", "ModelSettings"),
+    (training(masking=0.15), "masking = 0.15", "MaskingSettings"),
+    (lambda: ModelSettings(S), "vocabulary = 'paper'", "Vocabulary"),
+    (lambda: TopicTransformer(VOCABULARY, 0), "settings = Vocabulary(num_topics=3", "ModelSettings"),  # type: ignore[arg-type]
+    (lambda: train(S, seed=0), "settings = 'paper'", "TrainingSettings"),
+    (run(model="m"), "model = 'm'", "TopicTransformer"),
+    (lambda: sample_batch(S, 4, 0), "settings = 'paper'", "TrainingSettings"),
+    (lambda: held_out_loss(MODEL, S, 4, 0), "settings = 'paper'", "TrainingSettings"),
+    (lambda: held_out_loss(S, TINY, 4, 0), "model = 'paper'", "TopicTransformer"),
+    (lambda: masked_loss(MODEL, torch.from_numpy(IDS)), "batch = tensor([[1, 1, 1]])", "MaskedDocuments"),  # type: ignore[arg-type]
+    (lambda: MODEL(IDS), "tokens = array([[1, 1, 1]])", "Tensor"),
+    (lambda: MODEL([[1, 1]]), "tokens = [[1, 1]]", "Tensor"),
+    (lambda: MODEL(torch.from_numpy(IDS), [[0]]), "positions = [[0]]", "Tensor"),
+    (lambda: block_contrast(E, None), "vocabulary = None", "Vocabulary"),  # type: ignore[arg-type]
+    (lambda: block_contrast(E, 10), "vocabulary = 10", "Vocabulary"),  # type: ignore[arg-type]
+    (lambda: block_contrast(E, TINY.documents), "vocabulary = DocumentSettings(num_topics=3", "Vocabulary"),  # type: ignore[arg-type]
+    (lambda: embedding_similarity(E, S), "vocabulary = 'paper'", "Vocabulary"),
+    (lambda: attention_by_relation(S, IDS), "model = 'paper'", "TopicTransformer"),
+    (lambda: heat_map(E, S, ax=axes()), "vocabulary = 'paper'", "Vocabulary"),
+    (lambda: document_strip([1], S, ax=axes()), "vocabulary = 'paper'", "Vocabulary"),
+    (lambda: attention_map([[1]], [1], S, ax=axes()), "vocabulary = 'paper'", "Vocabulary"),
+]
+
+
+@pytest.mark.parametrize(("call", "begins", "kind"), KINDS, ids=[f"{begins}, no {kind}" for _, begins, kind in KINDS])
+def test_an_object_of_the_wrong_kind_is_a_type_error(call: Callable[[], object], begins: str, kind: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    plt.close("all")
+    assert str(caught.value).startswith(begins)
+    assert str(caught.value).endswith(f": must be a {kind}")
+
+
+def test_check_type_shows_one_line_and_takes_subclasses() -> None:
+    assert check_type("x", True, int) is True
+    with pytest.raises(TypeError, match=r"^x = 5: must be an OSError$"):
+        check_type("x", 5, OSError)
+    with pytest.raises(TypeError, match=r"^x = array\(.{91}\.\.\.: must be a str$"):
+        check_type("x", np.zeros((20, 20)), str)
+
+
+def test_a_seed_is_at_most_what_torch_takes() -> None:
+    for call in (lambda: TopicTransformer(TINY.model, 2**64), run(seed=2**64)):
+        with pytest.raises(ValueError, match=rf"^seed = {2**64}: must be a whole number from 0 to {2**64 - 1}$"):
+            call()
+    TopicTransformer(TINY.model, 2**64 - 1)
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-9, 1e6])
+def test_topic_weights_sum_to_one_for_every_alpha(alpha: float) -> None:
+    weights = sample_documents(DocumentSettings.paper(dirichlet_alpha=alpha), 50, 0).topic_weights
+    assert np.allclose(weights.sum(axis=1), 1)
+    assert alpha < 1e6 or np.allclose(weights, 0.1, rtol=0.01)
 
 
 def name_of(bad: Any) -> str:

@@ -89,7 +89,8 @@ def test_frames_are_pictures_inside_the_page() -> None:
 def test_every_frame_has_its_sentence_as_alt_text() -> None:
     for value, f in zip(VALUES, frames(markup()), strict=True):
         assert f["text"] == frame(value)[1]
-        assert f["alt"] == f"p_m = {value:.2f}. {f['text']}"
+        assert f["label"] == f"{value:.2f}"
+        assert f["alt"] == f"A bar. {f['text']}"
 
 
 @pytest.mark.parametrize("start", [0, 2])
@@ -164,6 +165,77 @@ def test_with_a_kernel_moving_the_slider_draws_anew(monkeypatch: pytest.MonkeyPa
 def test_live_and_static_show_the_same_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     box = displayed(monkeypatch, static=False, start=2)
     assert base64.b64decode(frames(markup())[2]["src"].split(",")[1]) == bytes(box.children[1].value)
+
+
+def test_a_frame_that_fails_says_so_instead_of_the_last_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fragile(value: float) -> tuple[Figure, str]:
+        if value == 0.25:
+            raise ZeroDivisionError("no <b> here")
+        return frame(value)
+
+    seen: list[Any] = []
+    monkeypatch.setenv("TOPICLIB_STATIC", "0")
+    monkeypatch.setattr("IPython.display.display", seen.append)
+    slider(fragile, VALUES, **OPTIONS)
+    control, picture, text, _ = seen[0].children
+    control.value = 0.25
+    assert text.value == "There is no picture for p_m = 0.25: ZeroDivisionError: no &lt;b&gt; here"
+    assert picture.layout.visibility == "hidden"
+    control.value = 0.5
+    assert "At 0.5 the share" in text.value
+    assert picture.layout.visibility == "visible"
+    with pytest.raises(ZeroDivisionError):
+        slider(fragile, VALUES, start=1, **OPTIONS)
+    assert len(seen) == 1
+
+
+def fig_only(value: float) -> Any:
+    return frame(value)[0]
+
+
+BAD_FRAMES = [fig_only, lambda v: (*frame(v), 3), lambda v: fig_only(v).axes[0], lambda v: (fig_only(v).axes[0], "x")]
+BAD_FRAMES += [lambda v: None, lambda v: (fig_only(v), None)]
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("bad", BAD_FRAMES)
+def test_a_frame_must_return_figure_and_sentence(bad: Any, static: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOPICLIB_STATIC", "1" if static else "0")
+    with pytest.raises(TypeError, match=r"^frame\(0\.1\) = .*: must be \(figure, one sentence\)$"):
+        slider(bad, VALUES, **OPTIONS)
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"start": 0.5}, TypeError, "start = 0.5: must be a whole number from 0 to 2"),
+        ({"start": -1}, ValueError, "start = -1: must be a whole number from 0 to 2"),
+        ({"form": "d"}, ValueError, "form = 'd': must be a format specification that fits 0.1 "),
+        ({"form": None}, ValueError, "form = None: must be a format specification that fits 0.1 "),
+        ({"alt": None}, TypeError, "alt = None: must be a str"),
+        ({"alt": " "}, ValueError, "alt = ' ': must not be empty"),
+        ({"caption": None}, TypeError, "caption = None: must be a str"),
+        ({"name": None}, TypeError, "name = None: must be a str"),
+        ({"label": ""}, ValueError, "label = '': must not be empty"),
+    ],
+)
+def test_bad_options(changes: dict[str, Any], error: Any, message: str, static: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(error) as caught:
+        displayed(monkeypatch, static, **changes)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_values_may_be_any_iterable(static: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setenv("TOPICLIB_STATIC", "1" if static else "0")
+    monkeypatch.setattr("IPython.display.display", seen.append)
+    slider(frame, (v for v in VALUES), **OPTIONS)  # type: ignore[arg-type]
+    assert len(seen) == 1
+    for values, message in ((5, "values = 5: must be a sequence"), (iter([1]), "values has 1 entries: must have at least two")):
+        with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+            slider(frame, values, **OPTIONS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("setting", "expected"), [("1", True), ("0", False), (None, False)])

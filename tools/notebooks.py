@@ -21,6 +21,8 @@ from tools.settings import BOOK, setup_cell
 Notebook = Any
 MAX_LINES = 25
 CHECKED_TAG = "nbval-check-output"
+# Folded on the page, by the cell's name: a reader sees what such cells draw or say; how is one click away.
+FOLDED = re.compile(r"^(set-up|draw-.*|slider-.*)$|-(claims|figure|slider)$")
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -72,8 +74,7 @@ def synced(notebook: Notebook) -> Notebook:
     for cell in cells:
         if cell.id == "set-up":
             cell.source = setup_cell()
-        if cell.id == "set-up" or cell.id.endswith("-claims"):
-            # Folded on the page: a reader sees what such a cell says, not how.
+        if cell.cell_type == "code" and FOLDED.search(cell.id):
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
         if cell.cell_type == "code":
             cell.execution_count = None

@@ -30,23 +30,25 @@ def setup_cell() -> str:
     """Code of the set-up cell: finds topiclib of this version, or installs it without moving anything else."""
     return f'''\
 # Set-up, the same in every chapter: finds the course's library or installs it, and says what it did.
-import importlib.util, pathlib, subprocess, sys
+import importlib, importlib.util, pathlib, subprocess, sys
 
 VERSION, SOURCE = "{version()}", "{repository()}"
 if importlib.util.find_spec("topiclib") is None:
-    beside = [p for p in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents] if (p / "topiclib").is_dir()]
+    beside = [p for p in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents] if (p / "topiclib/__init__.py").exists()]
     if beside:
         sys.path.insert(0, str(beside[0]))
     elif SOURCE.endswith("OWNER/REPOSITORY"):
         raise SystemExit("This copy of the course has no public address yet: put the folder topiclib beside this notebook.")
     else:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"git+{{SOURCE}}@v{{VERSION}}"]
-        if subprocess.run(pip).returncode:
+        if subprocess.run(pip, capture_output=True).returncode:
             raise SystemExit(f"Could not install topiclib from {{SOURCE}}: is there a network? Then run this cell again.")
+        importlib.invalidate_caches()
 import topiclib
 
-if topiclib.__version__ != VERSION:
-    raise SystemExit(f"This chapter needs topiclib {{VERSION}}; {{topiclib.__version__}} is installed. Restart and run again.")
+if (found := getattr(topiclib, "__version__", "another")) != VERSION:
+    place = list(topiclib.__path__)[0]
+    raise SystemExit(f"This chapter needs topiclib {{VERSION}}, but {{place}} holds {{found}}. Remove that and run again.")
 from topiclib.checks import check
 from topiclib.claims import claim
 from topiclib.plotting import show, use_style

@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from topiclib.validation import check_choice, check_int, check_real, check_type, shown
 
 METADATA_KEY = "topiclib_claim"
 BOUNDS = ("equal", "at least", "at most")
@@ -41,28 +43,39 @@ def claim(
     seeds : seeds that the value depends on
     note : unit, or the reason for the tolerance
 
-    Raises ClaimError if it does not hold, ValueError for a bad argument.
+    Raises ClaimError if it does not hold, ValueError or TypeError for a bad argument.
     """
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check_type("name", name, str)):
         raise ValueError(f"name = {name!r}: must be lower-case letters, digits and hyphens")
-    if bound not in BOUNDS:
-        raise ValueError(f"bound = {bound!r}: must be one of {', '.join(map(repr, BOUNDS))}")
-    if not tol >= 0:
-        raise ValueError(f"tol = {tol!r}: must be >= 0")
-    stated, number = parse_number(says), float(value)
+    check_choice("bound", bound, BOUNDS)
+    tol = check_real("tol", tol, 0)
+    if not isinstance(seeds, Iterable) or isinstance(seeds, str):
+        raise TypeError(f"seeds = {seeds!r}: must be a sequence of whole numbers, such as [0, 1]")
+    seeds = [check_int("seeds", seed, 0) for seed in seeds]
+    stated, number = parse_number(says), _as_float(value)
     holds = {
         "equal": abs(number - stated) <= tol,
         "at least": number >= stated - tol,
         "at most": number <= stated + tol,
     }[bound]
     if not (holds and math.isfinite(number)):
-        raise ClaimError(f"claim {name!r}: the text says {bound} {says} (tolerance {tol:g}), the cell computed {number:.6g}")
-    _record(name, number, says, tol, bound, paper, list(seeds), note)
+        raise ClaimError(f"claim {name!r}: the text says {bound} {says} (tolerance {tol:g}), the cell computed {number!r}")
+    _record(name, number, says, tol, bound, paper, seeds, note)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        if not isinstance(value, str):
+            return float(value)
+    except (TypeError, ValueError, RuntimeError):  # the last is torch's
+        pass
+    raise TypeError(f"value = {shown(value)}: must be one number")
 
 
 def parse_number(says: str) -> float:
     """The value of a number as text prints it: ``"3,600"`` is 3600, ``"12%"`` is 0.12 (ValueError for anything else)."""
-    match = re.fullmatch(r"([-−+]?)([0-9][0-9,]*\.?[0-9]*|\.[0-9]+)(e-?[0-9]+)?( ?%)?", says.strip())
+    whole = r"(?:[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+)"
+    match = re.fullmatch(rf"([-−+]?)({whole}(?:\.[0-9]*)?|\.[0-9]+)(e-?[0-9]+)?( ?%)?", check_type("says", says, str).strip())
     if not match:
         raise ValueError(f"says = {says!r}: must be a number as the text prints it, such as '0.34', '3,600' or '12%'")
     sign, digits, exponent, percent = match.groups()

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from topiclib.validation import as_rng, check_choice, check_int, check_real
+from topiclib.validation import as_rng, check_choice, check_int, check_real, check_type
 from topiclib.vocabulary import Vocabulary
 
 PAD = -1
@@ -18,6 +18,7 @@ PAD = -1
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MAX_ENUMERATED = 200_000
+MAX_ALPHA = 1e6
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class DocumentSettings:
     mixture : ``"dirichlet"``: topic weights from a symmetric Dirichlet (LDA, Section 6.1);
         ``"fixed"``: exactly ``topics_per_doc`` distinct topics with equal weights (Section 3.1)
     topics_per_doc : the paper's tau, 1 to T; used by ``"fixed"`` only
-    dirichlet_alpha : the Dirichlet's parameter for each topic, > 0 (Section 6.1's alpha, not
-        Theorem 3's); used by ``"dirichlet"`` only
+    dirichlet_alpha : the Dirichlet's parameter for each topic, > 0 and at most 10^6, where every
+        weight is 1/T within a percent (Section 6.1's alpha, not Theorem 3's); used by ``"dirichlet"`` only
     min_len, max_len : document length N is uniform on {min_len, ..., max_len}
     overlap : probability in [0, 1] that a word is drawn from the next topic's block instead of its
         own (cyclically). 0 is the paper's setting, disjoint topics, on which its theory rests
@@ -55,7 +56,7 @@ class DocumentSettings:
         check_choice("mixture", self.mixture, ("dirichlet", "fixed"))
         if self.mixture == "fixed":
             check_int("topics_per_doc", self.topics_per_doc, 1, self.num_topics)
-        check_real("dirichlet_alpha", self.dirichlet_alpha, 0, open_low=True)
+        check_real("dirichlet_alpha", self.dirichlet_alpha, 0, MAX_ALPHA, open_low=True)
         check_int("min_len", self.min_len, 1)
         check_int("max_len", self.max_len, self.min_len)
         check_real("overlap", self.overlap, 0, 1)
@@ -102,6 +103,7 @@ class Documents:
 
 def topic_word_probabilities(settings: DocumentSettings) -> FloatArray:
     """P(word i | topic t) as a (T, V) array; column 0 ([MASK]) is 0 and rows sum to 1."""
+    check_type("settings", settings, DocumentSettings)
     vocabulary, v = settings.vocabulary, settings.words_per_topic
     within = np.arange(1, v + 1, dtype=np.float64) ** -settings.word_skew
     within /= within.sum()
@@ -127,8 +129,9 @@ def sample_documents(settings: DocumentSettings, num_docs: int, rng: np.random.G
     """Draw ``num_docs`` independent documents (Section 3.1, or 6.1 with the Dirichlet mixture).
 
     Every position first draws a topic from the document's mixture, then a word from that topic.
-    Raises ValueError or TypeError for ``num_docs`` < 1 or a missing ``rng``.
+    Raises ValueError or TypeError for other settings, ``num_docs`` < 1 or a missing ``rng``.
     """
+    check_type("settings", settings, DocumentSettings)
     check_int("num_docs", num_docs, 1)
     rng = as_rng(rng)
     lengths = rng.integers(settings.min_len, settings.max_len, size=num_docs, endpoint=True)
@@ -162,6 +165,7 @@ def infinite_document(vocabulary: Vocabulary, topics: npt.ArrayLike) -> FloatArr
 
     p_w(i) = 1 / (tau v) if topic(i) is among the tau distinct ``topics`` (ids 1 to T), else 0.
     """
+    check_type("vocabulary", vocabulary, Vocabulary)
     chosen = np.atleast_1d(np.asarray(topics))
     for topic in chosen.tolist():
         check_int("topics", topic, 1, vocabulary.num_topics)
@@ -176,6 +180,7 @@ def infinite_documents(settings: DocumentSettings) -> FloatArray:
 
     Needs ``mixture="fixed"``, no overlap and no skew, and at most 200,000 documents (ValueError).
     """
+    check_type("settings", settings, DocumentSettings)
     if settings.mixture != "fixed" or settings.overlap or settings.word_skew:
         raise ValueError(f"settings = {settings}: Assumption 1 needs mixture='fixed', overlap=0 and word_skew=0")
     number = comb(settings.num_topics, settings.topics_per_doc)
@@ -190,6 +195,7 @@ def one_hot(tokens: npt.ArrayLike, vocabulary: Vocabulary) -> FloatArray:
 
     ``tokens`` is one-dimensional, ids 0 to Tv; ``PAD`` gives a column of zeros.
     """
+    check_type("vocabulary", vocabulary, Vocabulary)
     ids = np.asarray(tokens)
     if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
         raise ValueError(f"tokens has shape {ids.shape} and dtype {ids.dtype}: must be one document of whole numbers")

@@ -12,7 +12,7 @@ from topiclib.documents import PAD
 from topiclib.masking import MaskedDocuments
 from topiclib.model import TopicTransformer
 from topiclib.settings import LOSSES
-from topiclib.validation import check_choice
+from topiclib.validation import check_choice, check_type
 
 
 def cross_entropy(predictions: Tensor, targets: Tensor) -> Tensor:
@@ -58,6 +58,8 @@ def masked_loss(model: TopicTransformer, batch: MaskedDocuments, loss: str = "cr
 
     Returns a scalar with gradient. Every document weighs the same, however many positions it masks.
     """
+    check_type("model", model, TopicTransformer)
+    check_type("batch", batch, MaskedDocuments)
     check_choice("loss", loss, LOSSES)
     shapes = {array.shape for array in (batch.inputs, batch.targets, batch.selected)}
     if len(shapes) > 1 or batch.selected.dtype != bool:

@@ -14,6 +14,7 @@ import torch
 
 from topiclib.documents import PAD, FloatArray
 from topiclib.model import TopicTransformer
+from topiclib.validation import check_type
 from topiclib.vocabulary import MASK, Relation, Vocabulary
 
 
@@ -64,6 +65,7 @@ def block_contrast(matrix: npt.ArrayLike | torch.Tensor, vocabulary: Vocabulary)
     Row and column 0 ([MASK]) are left out. Use it on W_V (one-hot embeddings), on W_E^T W_E, or on
     W_E^T W_V W_E. Raises ValueError for a wrong shape or an entry that is not finite.
     """
+    check_type("vocabulary", vocabulary, Vocabulary)
     m = np.asarray(matrix.detach().cpu() if isinstance(matrix, torch.Tensor) else matrix, dtype=np.float64)
     if m.shape != (vocabulary.size, vocabulary.size):
         raise ValueError(f"matrix has shape {m.shape}: must be (V, V) = {(vocabulary.size, vocabulary.size)}")
@@ -91,6 +93,7 @@ def embedding_gram(w_e: npt.ArrayLike | torch.Tensor, *, cosine: bool = False) -
 
 def embedding_similarity(w_e: npt.ArrayLike | torch.Tensor, vocabulary: Vocabulary, *, cosine: bool = False) -> ByRelation:
     """Dot products (or cosines) of word embeddings by relation, as in Section 6.1 and Table 1."""
+    check_type("vocabulary", vocabulary, Vocabulary)
     return block_contrast(embedding_gram(w_e, cosine=cosine), vocabulary)
 
 
@@ -106,7 +109,7 @@ def attention_by_relation(model: TopicTransformer, tokens: npt.NDArray[np.int64]
     tokens : (B, N) ids, masked or not, ``PAD`` at the end; pairs with [MASK] or padding are left out
     include_self : count a position's attention to itself (i = j) as the same word
     """
-    vocabulary = model.settings.vocabulary
+    vocabulary = check_type("model", model, TopicTransformer).settings.vocabulary
     ids = np.asarray(tokens)
     with torch.no_grad():
         a = model.attention(torch.from_numpy(ids).to(model.W_E.device)).double().cpu().numpy()  # (B, N, N)

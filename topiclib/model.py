@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from topiclib.documents import PAD
 from topiclib.settings import PARAMETERS, WEIGHTS, ModelSettings
-from topiclib.validation import check_int
+from topiclib.validation import MAX_SEED, check_int, check_type, shown
 
 __all__ = ["PARAMETERS", "WEIGHTS", "ModelSettings", "TopicTransformer", "frobenius_norms"]
 
@@ -33,7 +33,7 @@ class TopicTransformer(nn.Module):
     Parameters
     ----------
     settings : shapes, switches, frozen parts
-    seed : seeds the initial weights (nothing else is random)
+    seed : seeds the initial weights (nothing else is random), 0 to 2^64 - 1
 
     Attributes W_E (d, V), W_K (d_a, d), W_Q (d_a, d), W_V (d, d), b_K (d_a,), b_Q (d_a,), b_V (d,), b_pred (V,).
     """
@@ -49,7 +49,8 @@ class TopicTransformer(nn.Module):
 
     def __init__(self, settings: ModelSettings, seed: int) -> None:
         super().__init__()
-        check_int("seed", seed, 0)
+        check_type("settings", settings, ModelSettings)
+        check_int("seed", seed, 0, MAX_SEED)
         self.settings = settings
         generator = torch.Generator().manual_seed(seed)
         frozen = settings.frozen_names()
@@ -66,17 +67,18 @@ class TopicTransformer(nn.Module):
     def set_weight(self, name: str, value: npt.ArrayLike | Tensor, *, freeze: bool = True) -> None:
         """Set a parameter to a given matrix (W_E, W_K, W_Q, W_V) or vector (b_pred, ...), and freeze it.
 
-        ``freeze=False`` leaves it as trainable or frozen as it was. Raises ValueError for an unknown
-        name, a wrong shape, or an entry that is not finite.
+        ``freeze=False`` leaves it as trainable or frozen as it was. Raises ValueError for an unknown name, a wrong
+        shape, or an entry that is not finite in the parameter's precision; TypeError for what is no real array.
         """
         if name not in PARAMETERS:
             raise ValueError(f"name = {name!r}: must be one of {', '.join(PARAMETERS)}")
         parameter: nn.Parameter = getattr(self, name)
-        array = value if isinstance(value, Tensor) else torch.from_numpy(np.array(value, dtype=np.float64))
+        array = _real_tensor(name, value)
         if array.shape != parameter.shape:
             raise ValueError(f"{name} has shape {tuple(array.shape)}: must be {tuple(parameter.shape)}")
+        array = array.to(parameter)  # a large number may be finite in float64 only
         if not torch.isfinite(array).all():
-            raise ValueError(f"{name} has an entry that is not finite: must be finite everywhere")
+            raise ValueError(f"{name} has an entry that is not finite in {parameter.dtype}: must be finite everywhere")
         with torch.no_grad():
             parameter.copy_(array)
         if freeze:
@@ -132,6 +134,7 @@ class TopicTransformer(nn.Module):
         return self.settings.uniform_attention and not any(bool(getattr(self, name).any()) for name in ("W_K", "b_K", "W_Q", "b_Q"))
 
     def _check_tokens(self, tokens: Tensor) -> None:
+        check_type("tokens", tokens, Tensor)
         if tokens.dim() != 2 or tokens.dtype != torch.int64 or not tokens.numel():
             raise ValueError(
                 f"tokens has shape {tuple(tokens.shape)} and dtype {tokens.dtype}: must be (B, N) of torch.int64, not empty"
@@ -148,6 +151,7 @@ class TopicTransformer(nn.Module):
     def _check_positions(self, positions: Tensor | None, tokens: Tensor) -> None:
         if positions is None:
             return
+        check_type("positions", positions, Tensor)
         b, n = tokens.shape
         if positions.dim() != 2 or len(positions) != b or positions.dtype != torch.int64 or not positions.numel():
             raise ValueError(
@@ -157,6 +161,19 @@ class TopicTransformer(nn.Module):
         low, high = positions.aminmax()
         if low < 0 or high >= n:
             raise ValueError(f"positions has entries from {int(low)} to {int(high)}: must be from 0 to N - 1 = {n - 1}")
+
+
+def _real_tensor(name: str, value: npt.ArrayLike | Tensor) -> Tensor:
+    """``value`` as a tensor, in float64 if it is not one yet; TypeError for what is no array of real numbers."""
+    if isinstance(value, Tensor) and not value.is_complex():
+        return value.detach()
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biufO":
+            return torch.from_numpy(array.astype(np.float64))
+    except (TypeError, ValueError, RuntimeError):  # a ragged list, or objects that are no numbers
+        pass
+    raise TypeError(f"{name} = {shown(value)}: must be an array of real numbers")
 
 
 def frobenius_norms(model: TopicTransformer, names: Iterable[str] = WEIGHTS) -> dict[str, float]:

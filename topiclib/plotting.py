@@ -15,8 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from topiclib.documents import PAD
+from topiclib.documents import PAD, IntArray
 from topiclib.metrics import ByRelation
+from topiclib.validation import check_int, check_text, check_type
 from topiclib.vocabulary import MASK, Vocabulary
 
 RELATION_COLORS = {"same word": "#E69F00", "same topic": "#0072B2", "different topics": "#D55E00"}
@@ -46,6 +47,7 @@ def heat_map(
     ``limit`` is the absolute value at which colours saturate; None takes the 99.5th percentile of the
     absolute entries, so that a single entry (such as that of [MASK]) does not bleach the rest.
     """
+    check_type("vocabulary", vocabulary, Vocabulary)
     m = np.asarray(matrix, dtype=np.float64)
     if m.shape != (vocabulary.size, vocabulary.size):
         raise ValueError(f"matrix has shape {m.shape}: must be (V, V) = {(vocabulary.size, vocabulary.size)}")
@@ -90,6 +92,16 @@ def relation_bars(
     return ax
 
 
+def _one_document(tokens: npt.ArrayLike, vocabulary: Vocabulary, lowest: int) -> IntArray:
+    """``tokens`` as an array, if it is one document of token ids; ``lowest`` is PAD where padding is allowed, else MASK."""
+    check_type("vocabulary", vocabulary, Vocabulary)
+    ids = np.asarray(tokens)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or (ids < lowest).any() or (ids >= vocabulary.size).any():
+        allowed = f"ids from 0 to {vocabulary.num_words}" + (f", or PAD = {PAD}" if lowest == PAD else "")
+        raise ValueError(f"tokens = {ids.tolist()}: must be one document of {allowed}")
+    return ids
+
+
 def document_strip(
     tokens: npt.ArrayLike,
     vocabulary: Vocabulary,
@@ -99,9 +111,8 @@ def document_strip(
     columns: int = 25,
 ) -> Axes:
     """Draw one document as a grid of word ids in reading order, coloured by topic; selected positions are framed."""
-    ids = np.asarray(tokens)
-    if ids.ndim != 1 or (ids < PAD).any() or (ids >= vocabulary.size).any():
-        raise ValueError(f"tokens = {ids.tolist()}: must be one document of ids from 0 to {vocabulary.num_words}, or PAD = {PAD}")
+    check_int("columns", columns, 1)
+    ids = _one_document(tokens, vocabulary, PAD)
     chosen = np.zeros(ids.shape, dtype=bool) if selected is None else np.asarray(selected)
     if chosen.shape != ids.shape:
         raise ValueError(f"selected has shape {chosen.shape}: must be that of tokens, {ids.shape}")
@@ -132,7 +143,7 @@ def attention_map(
 
     ``limit`` is the weight at which the colour saturates; None takes the largest. [MASK] is white in the strips.
     """
-    weights, ids = np.asarray(a, dtype=np.float64), np.asarray(tokens)
+    weights, ids = np.asarray(a, dtype=np.float64), _one_document(tokens, vocabulary, MASK)
     n = len(ids)
     if weights.shape != (n, n):
         raise ValueError(f"a has shape {weights.shape}: must be (N, N) = {(n, n)}")
@@ -198,13 +209,15 @@ def show(fig: Figure, name: str, *, caption: str, alt: str) -> None:
     ----------
     name : identifier for links, such as ``"figure-1"``
     caption : what to see in it; simple HTML (sub, sup, em) is allowed
-    alt : what it shows, for those who cannot see it; not empty (ValueError)
+    alt : what it shows, for those who cannot see it
+
+    None of the three may be empty (ValueError).
     """
     from IPython.display import display
 
+    check_type("fig", fig, Figure)
     for argument, text in (("name", name), ("caption", caption), ("alt", alt)):
-        if not text.strip():
-            raise ValueError(f"{argument} = {text!r}: must not be empty")
+        check_text(argument, text)
     image = data_uri(figure_bytes(fig), "image/svg+xml")
     plt.close(fig)
     markup = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from topiclib.documents import DocumentSettings
 from topiclib.masking import MaskingSettings
-from topiclib.validation import check_bool, check_choice, check_int, check_real
+from topiclib.validation import check_bool, check_choice, check_int, check_real, check_type
 from topiclib.vocabulary import Vocabulary
 
 WEIGHTS = ("W_E", "W_K", "W_Q", "W_V")
@@ -50,8 +50,7 @@ class ModelSettings:
                 check_int(name, getattr(self, name), 1)
         for name in ("one_hot", "uniform_attention", "attention_biases"):
             check_bool(name, getattr(self, name))
-        if not isinstance(self.vocabulary, Vocabulary):
-            raise TypeError(f"vocabulary = {self.vocabulary!r}: must be a Vocabulary")
+        check_type("vocabulary", self.vocabulary, Vocabulary)
         if not isinstance(self.frozen, tuple):
             raise TypeError(f"frozen = {self.frozen!r}: must be a tuple of names, such as ('W_E',)")
         unknown = [name for name in self.frozen if name not in PARAMETERS]
@@ -136,6 +135,9 @@ class TrainingSettings:
     snapshots: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        check_type("documents", self.documents, DocumentSettings)
+        check_type("masking", self.masking, MaskingSettings)
+        check_type("model", self.model, ModelSettings)
         if self.model.vocabulary != self.documents.vocabulary:
             raise ValueError(f"model.vocabulary = {self.model.vocabulary}: must be the documents' {self.documents.vocabulary}")
         check_choice("loss", self.loss, LOSSES)

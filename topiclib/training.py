@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
@@ -13,7 +14,15 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from topiclib.checkpoint import CheckpointError, load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
+from topiclib.checkpoint import (
+    CheckpointError,
+    check_writable,
+    checkpoint_path,
+    load_checkpoint,
+    optimizer_tensors,
+    restore_optimizer,
+    save_checkpoint,
+)
 from topiclib.compute import num_threads, show_progress
 from topiclib.documents import sample_documents
 from topiclib.history import History
@@ -21,7 +30,7 @@ from topiclib.losses import l2_penalty, masked_loss
 from topiclib.masking import MaskedDocuments, mask_documents
 from topiclib.model import TopicTransformer
 from topiclib.settings import TrainingSettings
-from topiclib.validation import as_rng, check_int
+from topiclib.validation import MAX_SEED, as_rng, check_int, check_type
 
 __all__ = ["DivergenceError", "TrainingRun", "TrainingSettings", "held_out_loss", "sample_batch", "train"]
 
@@ -52,6 +61,7 @@ class TrainingRun:
 
 def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> MaskedDocuments:
     """Fresh documents with fresh masks, as every training step and every evaluation draws them."""
+    check_type("settings", settings, TrainingSettings)
     generator = as_rng(rng)
     documents = sample_documents(settings.documents, num_docs, generator)
     return mask_documents(documents.tokens, settings.documents.vocabulary, settings.masking, generator)
@@ -59,6 +69,7 @@ def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Gener
 
 def held_out_loss(model: TopicTransformer, settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> float:
     """Equation 1 on ``num_docs`` fresh documents, without gradient and without the L2 term."""
+    check_type("settings", settings, TrainingSettings)
     with torch.no_grad():
         return float(masked_loss(model, sample_batch(settings, num_docs, rng), settings.loss))
 
@@ -138,7 +149,7 @@ class _Run:
         meta = {"identity": self._identity(), "step": self.step, "curves": self.history.curves(), "rngs": rngs}
         save_checkpoint(path, {n: t.clone() for n, t in tensors.items()}, meta)
 
-    def load(self, path: str | Path) -> None:
+    def load(self, path: str | Path, end: int) -> None:
         tensors, meta = load_checkpoint(path)
         if "identity" not in meta:
             raise CheckpointError(f"checkpoint = {str(path)!r}: holds no training run; use another path")
@@ -149,6 +160,8 @@ class _Run:
             raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run ({', '.join(differ)} differ); use another path")
         if meta["step"] > self.settings.steps:
             raise CheckpointError(f"checkpoint = {str(path)!r}: is at step {meta['step']}, beyond steps = {self.settings.steps}")
+        if meta["step"] > end:
+            raise ValueError(f"stop_at = {end}: must be at least {meta['step']}, the step of checkpoint = {str(path)!r}")
         frozen = [n for n, p in self.model.named_parameters() if not p.requires_grad]
         if other := [n for n in frozen if not torch.equal(tensors[f"model.{n}"], getattr(self.model, n).detach().cpu())]:
             raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run (frozen {', '.join(other)} differ)")
@@ -183,36 +196,39 @@ def train(
     Parameters
     ----------
     settings : what to train, on what, how
-    seed : seeds the initial weights, the documents and the masks; the same seed gives the same run
+    seed : seeds the initial weights, the documents and the masks, 0 to 2^64 - 1; the same seed gives the same run
     model : start from this model (it is trained in place) instead of a new one
     checkpoint : file to save to; if it holds this very run, the run goes on from there, bit for bit as if it
-        had not stopped. A file of another run, or of another kind, is an error and stays as it is
+        had not stopped. A file of another run, or of another kind, is an error and stays as it is; so is a path
+        that cannot be written, before the first step. Its folder is created
     checkpoint_every : steps between saves; an interrupted run loses at most so many
-    stop_at : stop (and save) at this step, to go on later
+    stop_at : stop (and save) at this step, to go on later; not before the checkpoint's
     progress : draw a progress bar; None draws one unless TOPICLIB_PROGRESS=0
     threads : torch threads during the run (restored after); None leaves them as they are
 
-    Raises DivergenceError (step, loss, what to try), CheckpointError, or ValueError for bad settings.
+    Raises DivergenceError (step, loss, what to try), CheckpointError, or ValueError or TypeError for bad arguments.
     """
-    seed = check_int("seed", seed, 0)
+    check_type("settings", settings, TrainingSettings)
+    seed = check_int("seed", seed, 0, MAX_SEED)
     check_int("checkpoint_every", checkpoint_every, 1)
     if threads is not None:
         check_int("threads", threads, 1)
-    if stop_at is not None:
-        check_int("stop_at", stop_at, 0, settings.steps)
-    if model is not None and model.settings != settings.model:
+    end = settings.steps if stop_at is None else check_int("stop_at", stop_at, 0, settings.steps)
+    path = None if checkpoint is None else checkpoint_path(checkpoint)
+    if model is not None and check_type("model", model, TopicTransformer).settings != settings.model:
         raise ValueError(f"model has settings {model.settings}: must be settings.model = {settings.model}")
     with num_threads(threads):
         run = _Run(settings, seed, model)
-        if checkpoint is not None and Path(checkpoint).exists():
-            run.load(checkpoint)
-        end = settings.steps if stop_at is None else stop_at
+        if path is not None and os.path.exists(path):
+            run.load(path, end)
+        if path is not None and run.step < end:
+            check_writable(path)
         with tqdm(total=end, initial=run.step, desc="training", unit="step", disable=not show_progress(progress)) as bar:
             while run.step < end:
                 run.update()
                 bar.update()
                 if run.step == end:
                     run.check_last_update()
-                if checkpoint is not None and (run.step % checkpoint_every == 0 or run.step == end):
-                    run.save(checkpoint)
+                if path is not None and (run.step % checkpoint_every == 0 or run.step == end):
+                    run.save(path)
     return TrainingRun(settings, seed, run.model, run.history, run.step)

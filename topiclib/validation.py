@@ -4,8 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from numbers import Integral, Real
+from typing import TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
+MAX_SEED = 2**64 - 1
+"""The largest seed that torch takes."""
+
+
+def shown(value: object) -> str:
+    """``value`` as a message shows it: on one line, and of a long one the beginning."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def check_type(name: str, value: object, cls: type[T]) -> T:
+    """Return ``value`` if it is a ``cls``; raise TypeError if not."""
+    if not isinstance(value, cls):
+        article = "an" if cls.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} = {shown(value)}: must be {article} {cls.__name__}")
+    return value
+
+
+def check_text(name: str, value: object) -> str:
+    """Return ``value`` if it is a text with something in it; raise TypeError or ValueError if not."""
+    text = check_type(name, value, str)
+    if not text.strip():
+        raise ValueError(f"{name} = {text!r}: must not be empty")
+    return text
 
 
 def check_int(name: str, value: object, low: int, high: int | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import warnings
 from collections.abc import Callable
@@ -14,6 +15,8 @@ import numpy.typing as npt
 Answer = Callable[..., Any]
 Check = Callable[[Answer], None]
 _CHECKS: dict[str, Check] = {}
+NOT_ANSWERED = "your answer"
+"""What a stub's NotImplementedError says; the same error with other words is the learner's own."""
 MARKS = {"passed": "✓", "wrong": "✗", "unanswered": "○"}
 
 
@@ -67,17 +70,40 @@ def check(exercise: str, answer: Answer) -> Verdict:
     if not callable(answer):
         kind = type(answer).__name__
         return Verdict(exercise, "wrong", f"pass the function itself, without calling it; this is a {kind}.", "not-a-function")
+    return verdict_of(exercise, _CHECKS[exercise], answer)
+
+
+def verdict_of(exercise: str, test: Check, answer: Answer) -> Verdict:
+    """The verdict of one check. Nothing but an interrupt by the user gets through."""
+
+    def on_copies(*arguments: Any, **named: Any) -> Any:
+        # An answer may work in place: what the check goes on with must not change.
+        return answer(*map(_copied, arguments), **{name: _copied(value) for name, value in named.items()})
+
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            _CHECKS[exercise](answer)
-    except NotImplementedError:
-        return Verdict(exercise, "unanswered", "not answered yet.")
+            test(on_copies)
     except Misconception as error:
         return Verdict(exercise, "wrong", str(error), error.key)
-    except Exception as error:
-        return Verdict(exercise, "wrong", f"your function raised {type(error).__name__}: {error}", "raised")
+    except (Exception, SystemExit, GeneratorExit) as error:
+        if isinstance(error, NotImplementedError) and str(error) == NOT_ANSWERED:
+            return Verdict(exercise, "unanswered", "not answered yet.")
+        return Verdict(exercise, "wrong", f"your function raised {_described(error)}", "raised")
     return Verdict(exercise, "passed", "passed.")
+
+
+def _copied(value: Any) -> Any:
+    """A copy, but of a random generator itself: its state must go on from call to call."""
+    return value if isinstance(value, np.random.Generator) else copy.deepcopy(value)
+
+
+def _described(error: BaseException) -> str:
+    """Kind and message of an error; the message may be broken too."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def expect(condition: object, key: str, hint: str) -> None:
@@ -92,7 +118,10 @@ def as_array(value: object, shape: tuple[int, ...], what: str) -> npt.NDArray[np
         raise Misconception("no-return", f"your function returns None: end it with a return of {what}.")
     try:
         tensor = value.detach().cpu().numpy() if hasattr(value, "detach") else value
-        array = np.asarray(tensor, dtype=np.float64)
+        found = np.asarray(tensor)
+        if found.dtype.kind in "SU":
+            raise TypeError
+        array = found.astype(np.float64)
     except (TypeError, ValueError):
         raise Misconception("wrong-type", f"return {what} as numbers; this is a {type(value).__name__}.") from None
     if array.shape != shape:

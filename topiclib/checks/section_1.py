@@ -35,7 +35,7 @@ def pair_count(answer: Answer) -> None:
     document = np.array([4, 1, 2, 4, 3, 2, 4, 5, 2, 1])
 
     def of(i: int, j: int, words: np.ndarray = document) -> float:
-        return float(as_array(answer(words.copy(), i, j), (), "the count"))
+        return float(as_array(answer(words.copy(), i, j), (), "the count as a single number"))
 
     expect(of(6, 1) == 0, "absent-word", "a word that does not occur has no pairs.")
     apart = np.array([1, 3, 3, 2])
@@ -49,6 +49,14 @@ def pair_count(answer: Answer) -> None:
     expect(of(1, 2, swapped) == 1, "one-order-only", "pairs are ordered, and either word may come first.")
     total = sum(of(i, j) for i in range(1, 6) for j in range(1, 6))
     expect(total == len(document) * (len(document) - 1), "wrong-total", "over all i and j the pairs must add up to N(N - 1).")
+    as_list = "the document may also be a list, with which == does not compare each word: make it an array, or loop."
+    try:
+        listed = float(as_array(answer(document.tolist(), 4, 2), (), "the count as a single number"))
+    except Misconception:
+        raise
+    except Exception:
+        raise Misconception("array-only", as_list) from None
+    expect(listed == of(4, 2), "array-only", as_list)
 
 
 @register("1-find-topics")
@@ -67,12 +75,17 @@ def find_topics(answer: Answer) -> None:
     expect(alone or not close(position, labels), "order-assumed", "your labels do not depend on lift; the words come in any order.")
     expect(not (found & ~same).any(), "topics-merged", "two words with a lift below 1 got the same label.")
     expect(found[same].all(), "topics-split", "two words with a lift above 1 got different labels.")
+    # One topic with large lifts: neither their mean nor 2 is the line between words that share a topic and words that do not.
+    uneven = np.where(topics[:, None] == topics, np.where(topics == 3, 6.0, 1.3), 0.8) + (noise + noise.T) / 4
+    labels = as_array(answer(uneven), (20,), "the labels")
+    hint = "the line between a topic's words and others is at a lift of 1, whatever the other lifts are: where is yours?"
+    expect(((labels[:, None] == labels) == same).all(), "line-not-at-1", hint)
 
 
 @register("1-expected-lift")
 def expected_lift(answer: Answer) -> None:
     settings = ((0.1, 10), (0.5, 4), (3.0, 5))
-    found = {s: as_array(answer(*s), (2,), "the two lifts") for s in settings}
+    found = {s: as_array(answer(*s), (2,), "the two lifts as a pair") for s in settings}
     for (alpha, topics), (same, different) in found.items():
         expect(same >= different, "swapped", "words of the same topic meet more often: return their lift first.")
         expect(not close(same, different), "independent", "equal lifts mean independent topics; here they share a mixture.")

@@ -9,7 +9,7 @@ import numpy as np
 from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
 from topiclib.metrics import block_contrast as measure
 from topiclib.model import WEIGHTS
-from topiclib.vocabulary import Vocabulary
+from topiclib.vocabulary import Relation, Vocabulary
 
 
 @register("2-trained-parts")
@@ -38,26 +38,43 @@ def trained_parts(answer: Answer) -> None:
 
 @register("2-block-contrast")
 def block_contrast(answer: Answer) -> None:
+    tol = 1e-4  # an answer in single precision is right too
     vocabulary = Vocabulary(3, 4)
     rng = np.random.default_rng(2)
     noise = rng.normal(size=(vocabulary.size, vocabulary.size))
 
-    def of(matrix: np.ndarray) -> float:
-        return float(as_array(answer(matrix.copy(), 4), (), "the contrast"))
+    def of(matrix: np.ndarray, words_per_topic: int = 4) -> float:
+        return float(as_array(answer(matrix, words_per_topic), (), "the contrast as a single number"))
 
     value = of(noise)
-    diagonal = noise + 100 * np.diag(np.arange(vocabulary.size) > 0)
-    expect(close(of(diagonal), value), "diagonal-included", "a change of the diagonal must change nothing: leave i = j out.")
+    diagonal = noise + 5 * np.diag(np.arange(vocabulary.size) > 0)
+    expect(close(of(diagonal), value, tol), "diagonal-included", "a change of the diagonal must change nothing: leave i = j out.")
     edge = noise.copy()
-    edge[0, :] += 100
-    edge[:, 0] += 50
-    expect(close(of(edge), value), "mask-included", "a change of row and column 0 must change nothing: [MASK] is no word.")
-    expect(close(of(noise + 100), value), "sums-not-means", "adding a constant to all entries must change nothing: compare means.")
-    blocks = (vocabulary.topic_labels()[:, None] == vocabulary.topic_labels()).astype(float)
+    edge[0, :] += 10
+    edge[:, 0] += 5
+    hint = "a change of row and column 0 must change nothing: [MASK] is no word."
+    expect(close(of(edge), value, tol), "mask-included", hint)
+    hint = "adding a constant to all entries must change nothing: compare means."
+    expect(close(of(noise + 5), value, tol), "sums-not-means", hint)
+    relations = vocabulary.relations()
+    same, different = relations == Relation.SAME_TOPIC, relations == Relation.DIFFERENT_TOPIC
+    blocks = (same | (relations == Relation.SAME_WORD)).astype(float)
     expect(of(blocks) >= 0, "sign-reversed", "same topic minus different topics, in this order.")
-    exact = close(of(blocks), 1)
+    exact = close(of(blocks), 1, tol)
     expect(exact, "blocks-shifted", "your blocks are not the topics': words 1 to v are topic 1, and index 0 is [MASK].")
-    expect(close(value, measure(noise, vocabulary).contrast), "wrong-value", "the means are not over the right pairs.")
+    apart = np.abs(np.subtract.outer(np.arange(vocabulary.size), np.arange(vocabulary.size))) > 1
+    for pairs in (same, different):
+        hint = "all pairs count, not only those of neighbouring words."
+        expect(not close(of(noise + (pairs & apart)), value, tol), "neighbours-only", hint)
+        for half in (np.triu(pairs), np.tril(pairs)):
+            hint = "the matrix need not be symmetric: a pair stands in it twice, at (i, j) and at (j, i), and you use one of them."
+            expect(not close(of(noise + half), value, tol), "one-triangle", hint)
+    expect(close(value, measure(noise, vocabulary).contrast, tol), "wrong-value", "the means are not over the right pairs.")
+    for other in (Vocabulary(5, 6), Vocabulary(6, 2)):
+        matrix = rng.normal(size=(other.size, other.size))
+        hint = "it fails for another number of topics or of words: neither is fixed."
+        found = of(matrix, other.words_per_topic)
+        expect(close(found, measure(matrix, other).contrast, tol), "size-fixed", hint)
 
 
 @register("2-same-topic-share")
@@ -67,7 +84,7 @@ def same_topic_share(answer: Answer) -> None:
     weights = rng.dirichlet(np.ones(len(tokens)), size=len(tokens)).T
 
     def of(a: np.ndarray, j: int) -> float:
-        return float(as_array(answer(a.copy(), tokens.copy(), 3, j), (), "the share"))
+        return float(as_array(answer(a.copy(), tokens.copy(), 3, j), (), "the share as a single number"))
 
     other_columns = weights.copy()
     other_columns[:, 1:] = rng.dirichlet(np.ones(len(tokens)), size=len(tokens) - 1).T
@@ -90,6 +107,15 @@ def same_topic_share(answer: Answer) -> None:
         expect(close(of(elsewhere, 0), 0), "topics-shifted", hint)
     inside = all(close(of(np.eye(len(tokens))[:, [k] * len(tokens)], 0), 1) for k in (0, 3, 6, 8))
     expect(inside, "topics-shifted", "a word of the same topic was not counted: word i belongs to topic ceil(i / v).")
+    at_three = np.zeros_like(weights)
+    at_three[2, 2] = at_three[3, 1] = 1.0  # position 2 looks at itself only, position 1 at another topic
+    expect(close(of(at_three, 2), 1), "position-fixed", "the position that looks is j, which need not be the first.")
+    longer = np.array([7, 8, 5, 0, 9, 10, 6])  # v = 5: topics 2, 2, 1, -, 2, 2, 2
+    for k, own in enumerate((1, 1, 0, 0, 1, 1, 1)):
+        looks = np.zeros((7, 7))
+        looks[k] = 1.0
+        share = float(as_array(answer(looks, longer, 5, 5), (), "the share as a single number"))
+        expect(close(share, own), "size-fixed", "it fails for another words_per_topic: topics have v words, an argument.")
 
 
 @register("2-embedding-from-value")

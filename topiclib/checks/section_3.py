@@ -9,79 +9,112 @@ from topiclib.checks.base import Answer, Misconception, as_array, close, expect,
 
 @register("3-one-hot")
 def one_hot(answer: Answer) -> None:
-    tokens = np.array([3, 0, 6, 1, 3])
-    result = answer(tokens.copy(), 3, 2)
-    shape = np.shape(result)
-    expect(shape != (5, 7), "transposed", "rows are tokens and columns are positions; yours is the transpose.")
-    expect(shape != (6, 5), "mask-row-missing", "[MASK] is a token too: there are Tv + 1 rows.")
-    X = as_array(result, (7, 5), "X")
-    expect(np.isin(X, (0, 1)).all(), "not-binary", "every entry is 0 or 1.")
-    expect(
-        not close(X[:, 1], 0),
-        "mask-dropped" if X[3, 0] == 1 else "shifted",
-        "the column of a [MASK] has its 1 in row 0; yours has none.",
-    )
-    expect(close(X.sum(axis=0), 1), "not-one-hot", "each column has exactly one 1.")
-    expect((X.argmax(axis=0) == tokens).all(), "shifted", "row i belongs to token i, starting with row 0 for [MASK].")
+    # The last word is in neither document.
+    for tokens, num_topics, words_per_topic in ((np.array([3, 0, 4, 1, 3, 1]), 3, 2), (np.array([0, 5, 2, 2, 0]), 2, 4)):
+        size, length, known = num_topics * words_per_topic + 1, len(tokens), max(tokens) + 1
+        result = answer(tokens, num_topics, words_per_topic)
+        shape = np.shape(result)
+        expect(shape != (length, size), "transposed", "rows are tokens and columns are positions; yours is the transpose.")
+        expect(shape != (size - 1, length), "mask-row-missing", "[MASK] is a token too: there are Tv + 1 rows.")
+        hint = "a word that is not in the document has a row too, of zeros: the number of rows does not depend on the document."
+        expect(shape not in {(known, length), (known - 1, length)}, "rows-from-document", hint)
+        expect(size == 7 or shape != (7, length), "size-fixed", "the number of rows follows from num_topics and words_per_topic.")
+        X = as_array(result, (size, length), "X")
+        expect(np.isin(X, (0, 1)).all(), "not-binary", "every entry is 0 or 1.")
+        expect(
+            not close(X[:, tokens == 0], 0),
+            "mask-dropped" if (X.argmax(axis=0) == tokens).all() else "shifted",
+            "the column of a [MASK] has its 1 in row 0; yours has none.",
+        )
+        expect(close(X.sum(axis=0), 1), "not-one-hot", "each column has exactly one 1.")
+        expect((X.argmax(axis=0) == tokens).all(), "shifted", "row i belongs to token i, starting with row 0 for [MASK].")
 
 
 @register("3-uniform-prediction")
 def uniform_prediction(answer: Answer) -> None:
+    tol = 1e-5  # an answer in single precision is right too
     rng = np.random.default_rng(30)
     W = rng.normal(size=(7, 7))
     tokens = np.array([0, 5, 2, 6, 6, 1, 3, 2])
-    f = as_array(answer(W.copy(), tokens.copy()), (7, 8), "the prediction")
+
+    def prediction(matrix: np.ndarray, document: np.ndarray = tokens) -> np.ndarray:
+        return as_array(answer(matrix, document), (7, len(document)), "the prediction")
+
+    f = prediction(W)
+    hint = "with uniform attention every position gets the same prediction; your columns differ."
+    expect(close(f, f[:, :1], tol), "no-attention", hint)
+    other = prediction(W, np.array([3, 3, 4, 3, 1, 3, 4, 0]))
     expect(
-        close(f, f[:, :1]), "no-attention", "with uniform attention every position gets the same prediction; your columns differ."
+        not close(other, f, tol), "tokens-ignored", "your prediction is the same for every document: it does not use the tokens."
     )
-    long = as_array(answer(W.copy(), np.tile(tokens, 3)), (7, 24), "the prediction")
-    expect(
-        close(long[:, 0], f[:, 0]),
-        "sum-not-mean",
-        "repeating a document three times must not change the prediction: weights are 1/N.",
-    )
+    long = prediction(W, np.tile(tokens, 3))
+    hint = "repeating a document three times must not change the prediction: weights are 1/N."
+    expect(close(long[:, 0], f[:, 0], tol), "sum-not-mean", hint)
     single = np.zeros((7, 7))
     single[2, 0] = 1.0
-    from_mask = as_array(answer(single, tokens.copy()), (7, 8), "the prediction")
-    expect(
-        not close(from_mask[0], 0) or not close(from_mask[2], 0),
-        "mask-ignored",
-        "[MASK] takes part in the average like every other token.",
-    )
+    from_mask = prediction(single)
+    hint = "[MASK] takes part in the average like every other token."
+    expect(not close(from_mask[0], 0) or not close(from_mask[2], 0), "mask-ignored", hint)
     expect(close(from_mask[0], 0), "transposed", "column l of W says what token l contributes; yours uses the rows.")
-    parts = [as_array(answer(np.eye(7)[:, [k]] * W[[k]], tokens.copy()), (7, 8), "the prediction") for k in range(7)]
-    expect(close(sum(parts), f), "not-linear", "the prediction is linear in W; yours is not.")
-    eye = as_array(answer(np.eye(7), tokens.copy()), (7, 8), "the prediction")
-    expect(close(eye.sum(axis=0), 1), "not-average", "with W = I the prediction is the average of the columns of X~ and sums to 1.")
+    parts = [prediction(np.eye(7)[:, [k]] * W[[k]]) for k in range(7)]
+    expect(close(sum(parts), f, tol), "not-linear", "the prediction is linear in W; yours is not.")
+    shares = prediction(np.eye(7))[:, 0]
+    hint = "with W = I the prediction is the average of the columns of X~ and sums to 1."
+    expect(close(shares.sum(), 1, tol), "not-average", hint)
+    expect(close(shares[4], 0), "absent-token", "a token that is not in the document contributes nothing.")
+    hint = "the average is over positions: a token at two positions weighs twice as much as a token at one."
+    expect(not close(shares[6], shares[5], tol), "repeats-lost", hint)
+    twice = close(shares[[2, 6]], 2 * shares[5], tol) and close(shares[[0, 1, 3]], shares[5], tol)
+    expect(twice, "not-uniform", "with uniform attention every position weighs the same.")
 
 
 @register("3-document-loss")
 def document_loss(answer: Answer) -> None:
+    tol = 1e-5
     words = np.array([1, 5, 2, 6, 6, 1, 5, 2])
     masked = np.array([0, 5, 2, 6, 6, 1, 3, 2])
     selected = np.array([True, False, False, True, False, False, True, False])
 
-    def loss(W: np.ndarray, original: np.ndarray = words, shown: np.ndarray = masked, chosen: np.ndarray = selected) -> float:
+    def loss(*entries: tuple[int, int | slice, float]) -> float:
+        W = np.zeros((7, 7))
+        for row, column, value in entries:
+            W[row, column] = value
         try:
-            value = answer(W.copy(), original.copy(), shown.copy(), chosen.copy())
+            result = answer(W, words, masked, selected)
         except (IndexError, ZeroDivisionError):
             raise Misconception("raised-inside", "your function fails on a document: look at the ranges of its indices.") from None
-        return float(as_array(value, (), "the loss, one number"))
+        return float(as_array(result, (), "the loss as a single number"))
 
-    nothing = np.zeros((7, 7))
-    expect(not close(loss(nothing), 3), "not-divided", "the sum over M must be divided by |M|.")
-    expect(close(loss(nothing), 1), "not-squared-distance", "a prediction of zeros is at squared distance 1 from a one-hot column.")
-    reads_three = nothing.copy()
-    reads_three[4, 3] = 8.0  # only the random word 3, seen once of eight, predicts 4
-    expect(close(loss(reads_three), 2), "input-unmasked", "the model sees the masked tokens, not the original words.")
-    mask_only = "kept and random positions are in M too; yours counts only those that show [MASK]."
-    to_one, to_five = nothing.copy(), nothing.copy()
-    to_one[1, 6] = to_five[5, 6] = 4.0  # word 6 is seen twice of eight: predicts 1 for one of the three targets
-    expect(not close(loss(to_one), 0), "mask-only", mask_only)
-    expect(not close(loss(to_five), 2), "target-masked", "the targets are the original words, not what is shown at the position.")
-    expect(not close(loss(to_five), 1.5), "all-positions", "the loss looks at the selected positions only.")
+    every = slice(None)
+    expect(not close(loss(), 3, tol), "not-divided", "the sum over M must be divided by |M|.")
+    expect(not close(loss(), 3 / 8, tol), "divided-by-length", "divide by the size of M, not by the length of the document.")
+    expect(not close(loss(), 1 / 7, tol), "mean-over-vocabulary", "the squared norm is a sum over the tokens; yours is their mean.")
+    expect(close(loss(), 1, tol), "not-squared-distance", "a prediction of zeros is at squared distance 1 from a one-hot column.")
+    # Row 4 the same for all tokens: every position predicts 2 for word 4, whatever stands in the document.
+    constant = loss((4, every, 2.0))
+    expect(not close(constant, 5**0.5, tol), "not-squared", "the loss is the squared norm, without a root.")
+    expect(not close(constant, 1, tol), "transposed", "column l of W says what token l contributes; you use the transpose of W.")
     expect(
-        close(loss(to_five), 4 / 3) and close(loss(to_one), 4 / 3),
-        "wrong-loss",
-        "the loss is off: compute the tiny example by hand.",
+        not close(constant, 1 + 16**2, tol), "sum-not-mean", "uniform attention is the mean over the positions; yours is the sum."
     )
+    at_mask = loss((0, every, 2.0))
+    hint = "entry 0 of the prediction is compared too: the target of every position is 0 there."
+    expect(not close(at_mask, 1, tol), "row-0-left-out", hint)
+    mask_speaks = loss((4, 0, 8.0))
+    hint = "[MASK] takes part in the average like every other token that the model sees."
+    expect(not close(mask_speaks, 1, tol) or close(loss((4, 3, 8.0)), 1, tol), "mask-ignored", hint)
+    # Token 1 is seen once of eight, at a position outside M; in the original document it stands twice.
+    elsewhere = loss((4, 1, 8.0))
+    hint = "A is missing: the prediction at a position uses the tokens of all positions, also of those outside M."
+    expect(not close(elsewhere, 1, tol), "no-attention", hint)
+    unmasked = "the model sees the masked tokens, not the original words."
+    expect(not close(elsewhere, 5, tol) and not close(loss((4, 3, 8.0)), 1, tol), "input-unmasked", unmasked)
+    expect(close(elsewhere, 2, tol), "wrong-prediction", "the prediction is off: W times the mean column of the masked document.")
+    mask_only = "kept and random positions are in M too; yours counts only those that show [MASK]."
+    # Word 6 is seen twice of eight: it predicts 1 for one of the three targets.
+    to_one, to_five = loss((1, 6, 4.0)), loss((5, 6, 4.0))
+    expect(not close(to_one, 0, tol), "mask-only", mask_only)
+    expect(not close(to_five, 2, tol), "target-masked", "the targets are the original words, not what is shown at the position.")
+    expect(not close(to_five, 1.5, tol), "all-positions", "the loss looks at the selected positions only.")
+    right = close(to_five, 4 / 3, tol) and close(to_one, 4 / 3, tol)
+    expect(right, "wrong-loss", "the loss is off: compute the tiny example by hand.")

@@ -10,11 +10,15 @@ from topiclib.checks.base import Answer, as_array, close, expect, register
 @register("3.1-empirical-distribution")
 def empirical_distribution(answer: Answer) -> None:
     tokens = np.array([2, 5, 2, 1, 2, 5, 6, 2, 1, 1])
-    p = as_array(answer(tokens.copy(), 6), (7,), "p")
+    result = answer(tokens, 9)  # words 7, 8 and 9 do not occur
+    shape = np.shape(result) if result is not None else ()
+    hint = "a word that does not occur has share 0: the length depends on num_words, not on the words of the document."
+    expect(not (len(shape) == 1 and shape[0] < 9), "absent-words", hint)
+    p = as_array(result, (10,), "p")
     total = p.sum()
     expect(not close(total, 10), "counts", "these are counts: the empirical distribution sums to 1.")
     expect(
-        not close(total, 10 / 6),
+        not close(total, 10 / 9),
         "divided-by-vocabulary",
         "divide by the number of positions N, not by the number of words in the vocabulary.",
     )
@@ -26,7 +30,9 @@ def empirical_distribution(answer: Answer) -> None:
         "a word that occurs more often must have a larger share; yours only notes whether it occurs.",
     )
     expect(
-        close(p[2], 2 * p[5]) and close(p[3], 0), "wrong-shares", "the shares are not in the ratio of how often the words occur."
+        close(p[[2, 1, 6]], p[5] * np.array([2, 1.5, 0.5])) and close(p[[3, 4, 7, 8, 9]], 0),
+        "wrong-shares",
+        "the shares are not in the ratio of how often the words occur.",
     )
 
 
@@ -76,12 +82,24 @@ def sample_document(answer: Answer) -> None:
         "positions must be drawn independently; yours depend on the position before.",
     )
     expect(len(np.unique(topics)) == T, "topics-never-chosen", "some topics are in no document: choose from all of them.")
+    follow = [{(t - start) % T for t in np.unique(row)} == set(range(tau)) for row in topics for start in np.unique(row)]
+    hint = "the topics of every document are neighbours: each choice of distinct topics must be possible."
+    expect(sum(follow) < len(documents), "neighbouring-topics", hint)
+    shorts = [as_array(answer(T, v, tau, 40, np.random.default_rng(99 + seed)), (40,), "the words") for seed in range(500)]
+    present = np.array([[(np.ceil(words / v) == t).any() for t in range(1, T + 1)] for words in shorts], dtype=float)
+    together = (present.T @ present / len(shorts))[~np.eye(T, dtype=bool)]
+    hint = "some topics meet in a document more often than others: each choice of topics must be equally likely."
+    expect(np.abs(together - tau * (tau - 1) / (T * (T - 1))).max() < 0.1, "unequal-choices", hint)
 
 
 @register("3.1-co-occurrence")
 def co_occurrence(answer: Answer) -> None:
-    tokens = np.array([[1, 1, 1, 2, 2], [3, 3, 4, 3, 4], [2, 1, 1, 2, 1]])
-    p = as_array(answer(tokens.copy(), 4), (4, 4), "the matrix")
+    tokens = np.array([[1, 1, 1, 2, 2], [3, 3, 4, 3, 4], [5, 1, 5, 5, 1]])
+    p = as_array(answer(tokens, 5), (5, 5), "the matrix")
+    hint = "only the first document is counted: does the function return inside the loop?"
+    expect(not close(p[2:], 0), "first-document-only", hint)
+    hint = "only the last document is counted: do the counts begin anew inside the loop?"
+    expect(not close(p[1:4, 1:4], 0), "last-document-only", hint)
     expect(close(p.sum(), 1), "not-normalised", "the entries are probabilities of all pairs of words and must sum to 1.")
     expect(
         close(p[0, 2], 0) and close(p[3, 1], 0),
@@ -96,8 +114,6 @@ def co_occurrence(answer: Answer) -> None:
         "self-pairs",
         "a word that occurs once does not meet itself: leave out pairs of a position with itself.",
     )
-    expect(
-        close(p[0, 0], p[0, 1]) and close(p[2, 2], p[3, 2]),
-        "wrong-counts",
-        "the number of ordered pairs of a word is off; count a short document by hand.",
-    )
+    pairs = np.array([[8, 6, 0, 0, 6], [6, 2, 0, 0, 0], [0, 0, 6, 6, 0], [0, 0, 6, 2, 0], [6, 0, 0, 0, 6]])
+    hint = "the number of ordered pairs of a word is off; count a short document by hand."
+    expect(close(p, pairs / pairs.sum()), "wrong-counts", hint)

@@ -8,55 +8,77 @@ import numpy.typing as npt
 from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
 
 Matrix = npt.NDArray[np.float64]
+TOL = 1e-4  # answers in single precision are right too
 
 
 def _is_normalised(a: Matrix) -> None:
     """Each column a distribution, with the hint for each way to miss it."""
     expect((a > 0).all(), "not-positive", "softmax is positive everywhere; some of your weights are not.")
-    columns, rows = close(a.sum(axis=0), 1), close(a.sum(axis=1), 1)
+    columns, rows = close(a.sum(axis=0), 1, TOL), close(a.sum(axis=1), 1, TOL)
     expect(columns or not rows, "rows-normalised", "each column of A must sum to 1; yours sum to 1 along rows.")
     expect(
-        columns or not close(a.sum(), 1), "all-normalised", "each column is a softmax of its own; yours is one over all entries."
+        columns or not close(a.sum(), 1, TOL),
+        "all-normalised",
+        "each column is a softmax of its own; yours is one over all entries.",
     )
     expect(columns, "not-normalised", "each column of A must sum to 1; yours do not.")
 
 
 @register("3.3-column-softmax")
 def column_softmax(answer: Answer) -> None:
-    scores = np.random.default_rng(33).normal(size=(4, 3)) * 2
-    a = as_array(answer(scores.copy()), (4, 3), "the attention weights")
+    rng = np.random.default_rng(33)
+    scores = rng.normal(size=(4, 3)) * 2
+    a = as_array(answer(scores), (4, 3), "the attention weights")
     _is_normalised(a)
     ratio = np.log(a[0] / a[1])
-    expect(close(ratio, scores[0] - scores[1]), "not-exponential", "weights in a column must be in the ratio of exp(score).")
+    expect(close(ratio, scores[0] - scores[1], TOL), "not-exponential", "weights in a column must be in the ratio of exp(score).")
     overflow = "scores in the thousands overflow exp: think of what you may subtract from a column without changing its softmax."
-    try:
-        large = as_array(answer(scores * 1000), (4, 3), "the attention weights of large scores")
-    except Misconception as error:
-        raise Misconception("overflow", overflow) if error.key == "not-finite" else error from None
-    expect(close(large.sum(axis=0), 1), "overflow", overflow)
+
+    def softmax_of(numbers: Matrix) -> Matrix:
+        try:
+            return as_array(answer(numbers), numbers.shape, "the attention weights of large scores")
+        except Misconception as error:
+            raise Misconception("overflow", overflow) if error.key == "not-finite" else error from None
+
+    large = softmax_of(scores * 1000)
+    expect(close(large.sum(axis=0), 1, TOL), "overflow", overflow)
+    clipped = "large scores lose their differences: a number added to a whole column of scores must change nothing."
+    for number in (1000.0, -1000.0):
+        expect(close(softmax_of(scores + number), a, 1e-3), "clipped", clipped)
+    hint = "when scores differ by thousands, all the weight goes to the largest score of the column."
+    expect(close(large.max(axis=0), 1, TOL) and (large.argmax(axis=0) == scores.argmax(axis=0)).all(), "clipped", hint)
+    for shape in ((3, 6), (5, 5)):
+        scores = rng.normal(size=shape)
+        a = as_array(answer(scores), shape, "the attention weights")
+        same = (a > 0).all() and close(a.sum(axis=0), 1, TOL)
+        fixed = "it fails for another number of keys or queries: every column sums to 1, however many there are."
+        expect(same and close(np.log(a / a[0]), scores - scores[0], TOL), "size-fixed", fixed)
 
 
 @register("3.3-attention")
 def attention(answer: Answer) -> None:
     rng = np.random.default_rng(34)
-    z, w_k, w_q = rng.normal(size=(3, 5)), rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    a = as_array(answer(z, w_k, w_q), (5, 5), "the attention weights")
-    _is_normalised(a)
-    # Differences of log-weights in a column are differences of scores, before the scale.
-    got = np.log(a) - np.log(a[0])
-    keys, queries = w_k @ z, w_q @ z
-    plain = (keys - keys[:, :1]).T @ queries
-    swapped = (queries - queries[:, :1]).T @ keys
-    factor = float((got * plain).sum() / (plain**2).sum())
-    swap = float((got * swapped).sum() / (swapped**2).sum())
-    expect(
-        not close(got, swap * swapped),
-        "keys-and-queries-swapped",
-        "the row is the key and the column the query: your W^K and W^Q have changed places.",
-    )
-    expect(close(got, factor * plain), "wrong-scores", "weights in a column must be in the ratio of exp(key . query / scale).")
-    expect(not close(factor, 1), "no-scale", "your scores are not divided by the square root of the head size.")
-    expect(close(factor * len(w_k) ** 0.5, 1), "wrong-scale", "the scale is a square root, and of d_a: how many rows has W^K?")
+    for d_a, d, length in ((5, 3, 6), (2, 4, 3)):
+        z, w_k, w_q = rng.normal(size=(d, length)), rng.normal(size=(d_a, d)), rng.normal(size=(d_a, d))
+        a = as_array(answer(z, w_k, w_q), (length, length), "the attention weights")
+        _is_normalised(a)
+        # Differences of log-weights in a column are differences of scores, before the scale.
+        got = np.log(a) - np.log(a[0])
+        keys, queries = w_k @ z, w_q @ z
+        plain = (keys - keys[:, :1]).T @ queries
+        swapped = (queries - queries[:, :1]).T @ keys
+        factor = float((got * plain).sum() / (plain**2).sum())
+        swap = float((got * swapped).sum() / (swapped**2).sum())
+        expect(
+            not close(got, swap * swapped, TOL),
+            "keys-and-queries-swapped",
+            "the row is the key and the column the query: your W^K and W^Q have changed places.",
+        )
+        hint = "weights in a column must be in the ratio of exp(key . query / scale)."
+        expect(close(got, factor * plain, TOL), "wrong-scores", hint)
+        expect(not close(factor, 1, TOL), "no-scale", "your scores are not divided by the square root of the head size.")
+        hint = "the scale is a square root, and of d_a: how many rows has W^K?"
+        expect(close(factor * d_a**0.5, 1, TOL), "wrong-scale", hint)
 
 
 @register("3.3-predict")
@@ -101,26 +123,36 @@ def predict(answer: Answer) -> None:
 @register("3.3-attention-from-counts")
 def attention_from_counts(answer: Answer) -> None:
     scores, counts = np.random.default_rng(36).normal(size=(4, 4)), np.array([3, 1, 1, 2])
-    a = as_array(answer(scores.copy(), counts.copy()), (4, 4), "the weights")
+    a = as_array(answer(scores, counts), (4, 4), "the weights")
     expect((a > 0).all(), "lost-words", "a word that occurs must get some weight.")
     # What stays of the log-weights when the scores are taken out must not depend on the query.
     left = np.log(a) - scores
     left = left - left[0]
     multiplied = "a copy of a word does not change its score: it adds another term exp(score) to the sum."
-    expect(close(left, left[:, :1]), "counts-multiply-scores", multiplied)
+    expect(close(left, left[:, :1], TOL), "counts-multiply-scores", multiplied)
     one_copy = "the weights of each query must sum to 1: is yours the weight of one copy, or of all of them?"
-    expect(close(a.sum(axis=0), 1), "one-copy-only", one_copy)
-    expect(not close(left, 0), "no-counts", "your weights do not change with how often the key's word occurs.")
-    absent = as_array(answer(scores.copy(), np.array([3, 0, 1, 2])), (4, 4), "the weights")
+    expect(close(a.sum(axis=0), 1, TOL), "one-copy-only", one_copy)
+    expect(not close(left, 0, TOL), "no-counts", "your weights do not change with how often the key's word occurs.")
+    absent = as_array(answer(scores, np.array([3, 0, 1, 2])), (4, 4), "the weights")
     expect(close(absent[1], 0), "absent-words", "a word with count 0 must get weight 0 from every query.")
+    trace = "a word with count 0 must get exactly 0: a small number added to its count leaves a trace."
+    expect((absent[1] == 0).all(), "trace-of-absent", trace)
+    query = "a query may be a word that the document lacks ([MASK] hid it, say): its column sums to 1 too."
+    expect(close(absent.sum(axis=0), 1, TOL), "absent-query", query)
     ratio = "with equal scores, a word's weight must be in proportion to its count."
-    expect(close(np.exp(left), (counts / counts[0])[:, None]), "wrong-counts", ratio)
+    expect(close(np.exp(left), (counts / counts[0])[:, None], TOL), "wrong-counts", ratio)
+    present = np.log(absent[[0, 2, 3]]) - scores[[0, 2, 3]]
+    expect(close(np.exp(present - present[0]), np.array([[1], [1 / 3], [2 / 3]]), TOL), "wrong-counts", ratio)
 
 
 @register("3.3-one-matrix")
 def one_matrix(answer: Answer) -> None:
     rng = np.random.default_rng(37)
-    d_a, d = 4, 3
+    for d_a, d in ((5, 3), (2, 4)):
+        _one_matrix_of(answer, rng, d_a, d)
+
+
+def _one_matrix_of(answer: Answer, rng: np.random.Generator, d_a: int, d: int) -> None:
     w_k, w_q, b_k, b_q = rng.normal(size=(d_a, d)), rng.normal(size=(d_a, d)), rng.normal(size=d_a), rng.normal(size=d_a)
     z, none = rng.normal(size=(d, 6)), np.zeros(d_a)
 
@@ -129,13 +161,13 @@ def one_matrix(answer: Answer) -> None:
         return result
 
     def pair(k: Matrix, q: Matrix) -> tuple[Matrix, Matrix]:
-        result = answer(w_k.copy(), w_q.copy(), k, q)
+        result = answer(w_k, w_q, k, q)
         expect(isinstance(result, (tuple, list)) and len(result) == 2, "not-a-pair", "return two things: B and c.")
         return as_array(result[0], (d, d), "B"), as_array(result[1], (d,), "c")
 
     def agrees(b: Matrix, c: Matrix, k: Matrix, q: Matrix) -> bool:
         wanted = (w_k @ z + k[:, None]).T @ (w_q @ z + q[:, None]) / d_a**0.5
-        return close(differences(z.T @ b @ z + (z.T @ c)[:, None]), differences(wanted))
+        return close(differences(z.T @ b @ z + (z.T @ c)[:, None]), differences(wanted), TOL)
 
     b, c = pair(none, none)
     expect(not agrees(b.T, c, none, none), "matrix-transposed", "B stands between the key at its left and the query at its right.")
@@ -143,7 +175,7 @@ def one_matrix(answer: Answer) -> None:
     b, c = pair(b_k, none)
     expect(agrees(b, c, b_k, none), "key-bias-kept", "try b_q = 0: does the softmax over the keys see b_k at all?")
     b, c = pair(none, b_q)
-    expect(not close(c, 0), "query-bias-lost", "your c does not use b_q, but a key that lies along it gets more weight.")
+    expect(not close(c, 0, TOL), "query-bias-lost", "your c does not use b_q, but a key that lies along it gets more weight.")
     scale = d_a**0.5
     expect(not agrees(b, c / scale, none, b_q), "query-bias-scale", "c is a part of the scores too: is it scaled as they are?")
     expect(agrees(b, c, none, b_q), "wrong-vector", "with b_k = 0, multiply the scores out: which term is linear in the key?")

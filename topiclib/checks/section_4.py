@@ -73,7 +73,7 @@ def excess_loss(answer: Answer) -> None:
     bias[MASK] = 0
     block = np.zeros((size, size))
     block[1:, 1:] = np.kron(np.eye(4), np.ones((3, 3))) / (masking.true_fraction * 3)
-    best = float(as_array(answer(block, bias, seen, documents), (), "one number"))
+    best = float(as_array(answer(block, bias, seen, documents), (), "the loss as a single number"))
     expect(
         not close(best, 1 - 1 / 6),
         "whole-loss",
@@ -81,7 +81,7 @@ def excess_loss(answer: Answer) -> None:
     )
     expect(close(best, 0), "optimum-not-zero", "an optimum of Theorem 1 has excess loss 0; yours is not.")
     # A matrix that is not symmetric tells E x from x E; a constant error tells squares from norms and means from sums.
-    shift = float(as_array(answer(block, bias + 0.1, seen, documents), (), "one number"))
+    shift = float(as_array(answer(block, bias + 0.1, seen, documents), (), "the loss as a single number"))
     expect(not close(shift, 0.1 * size**0.5), "not-squared", "the norm of equation 3 is squared.")
     expect(not close(shift, 0.01), "mean-over-words", "equation 3 sums the squared errors over the tokens; yours is their mean.")
     expect(
@@ -93,7 +93,17 @@ def excess_loss(answer: Answer) -> None:
     skewed = block.copy()
     skewed[1, MASK] += 1
     by_hand = float(np.mean(seen[:, MASK] ** 2))
-    value = float(as_array(answer(skewed, bias, seen, documents), (), "one number"))
+    value = float(as_array(answer(skewed, bias, seen, documents), (), "the loss as a single number"))
     expect(
         close(value, by_hand), "transposed", "the prediction is E times the column x: entry (i, j) of E weighs token j for word i."
     )
+    # An error that differs between documents: in word 1, by what each of them shows of word 1.
+    varied = block.copy()
+    varied[1, 1] += 1
+    error = seen[:, 1]
+    value = float(as_array(answer(varied, bias, seen, documents), (), "the loss as a single number"))
+    hint = "every document counts: yours is the loss of the first one only."
+    expect(not close(value, error[0] ** 2), "first-document-only", hint)
+    hint = "take the squared norm for each document and the mean after it: errors of two documents must not cancel."
+    expect(not close(value, error.mean() ** 2), "mean-before-square", hint)
+    expect(close(value, np.mean(error**2)), "wrong-loss", "the mean over documents of the squared norm is off; try two documents.")
