@@ -47,7 +47,7 @@ if importlib.util.find_spec("topiclib") is None:
 import topiclib
 
 if (found := getattr(topiclib, "__version__", "another")) != VERSION:
-    place = list(topiclib.__path__)[0]
+    place = " ".join(topiclib.__path__)
     raise SystemExit(f"This chapter needs topiclib {{VERSION}}, but {{place}} holds {{found}}. Remove that and run again.")
 from topiclib.checks import check
 from topiclib.claims import claim

@@ -123,9 +123,11 @@ def as_array(value: object, shape: tuple[int, ...], what: str) -> npt.NDArray[np
             raise TypeError
         array = found.astype(np.float64)
     except (TypeError, ValueError):
-        raise Misconception("wrong-type", f"return {what} as numbers; this is a {type(value).__name__}.") from None
+        raise Misconception(
+            "wrong-type", f"return {what}; this is a {type(value).__name__}, which does not hold numbers."
+        ) from None
     if array.shape != shape:
-        raise Misconception("wrong-shape", f"return {what} of shape {shape}; yours has shape {array.shape}.")
+        raise Misconception("wrong-shape", f"return {what}{f', of shape {shape}' if shape else ''}; yours has shape {array.shape}.")
     if not np.isfinite(array).all():
         raise Misconception("not-finite", f"return {what} without NaN or infinity.")
     return array
