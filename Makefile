@@ -29,7 +29,7 @@ unit: env ## the unit tests
 
 chapters: env ## run every chapter with nbval
 	@TOPICLIB_PROGRESS=0 $(RUN) -m pytest -q -n $(JOBS) --dist loadscope --nbval-lax --nbval-current-env \
-		--nbval-cell-timeout=600 -p no:cacheprovider book
+		--nbval-cell-timeout=600 --timeout=900 --timeout-method=thread -p no:cacheprovider book
 
 notebooks: env ## bring generated cells up to date, clear outputs
 	@$(RUN) -m tools.notebooks sync

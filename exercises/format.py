@@ -30,7 +30,8 @@ class Exercise:
     wrong : plausible wrong solutions with the hint each must get
     hidden : further check (raises Misconception), for graders only; the visible one is in ``topiclib.checks``
     explanation : Markdown shown with the solution
-    self_study : its solution is folded into the web book; otherwise only instructors have it
+    self_study : its solution is folded into the web book; otherwise the pages and notebooks hold none. (Whoever can read
+        this repository can read every solution: keep assigned exercises in a private copy.)
     """
 
     id: str

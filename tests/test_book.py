@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tools.notebooks import CHECKED_TAG, synced, write
 from tools.settings import ROOT, setup_cell
 
 TOC = "format: jb-book\nroot: book/small\nchapters:\n  - file: book/references\n"
@@ -39,7 +40,7 @@ def build(copy: Path, text: str = TEXT, code: str = CODE) -> subprocess.Complete
         nbformat.v4.new_code_cell(setup_cell(), id="set-up"),
         nbformat.v4.new_code_cell(code, id="code"),
     ]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), copy / "book" / "small.ipynb")
+    write(copy / "book" / "small.ipynb", synced(nbformat.v4.new_notebook(cells=cells)))
     return subprocess.run([sys.executable, "-m", "tools.build"], cwd=copy, capture_output=True, text=True)
 
 
@@ -66,12 +67,40 @@ def test_a_clean_book_builds_and_collects_its_claims(copy: Path) -> None:
         pytest.param(TEXT, CODE + "import sys; print('oops', file=sys.stderr)", "stderr", id="output on stderr"),
         pytest.param(TEXT + '\n<img alt="x" src="https://example.org/x.png">', CODE, "from elsewhere", id="outside request"),
         pytest.param(TEXT + "\n[out](https://example.org)", CODE, "external link", id="unlisted external link"),
+        pytest.param(TEXT + "\nAfter 999 steps.", CODE, "'999' is not asserted", id="number without a claim"),
+        pytest.param(TEXT + "\n> **Theorem 1** (Again). Twice.", CODE, "theorem-1 stands in", id="second Theorem 1"),
+        pytest.param(TEXT, CODE + "from IPython.display import HTML; HTML('<img src=\"data:,\">')", "no alt text", id="no alt"),
+        pytest.param(TEXT, CODE + "import os; os._exit(1)", "kernel died", id="dead kernel"),
+        pytest.param(
+            TEXT, CODE + "from exercises.catalogue import EXERCISES", "only topiclib is installed", id="solutions imported"
+        ),
     ],
 )
 def test_a_planted_fault_fails_the_build(copy: Path, text: str, code: str, said: str) -> None:
     result = build(copy, text, code)
     assert result.returncode != 0
     assert said in result.stdout + result.stderr
+
+
+def test_a_page_outside_the_contents_fails_the_build(copy: Path) -> None:
+    (copy / "book" / "stray.md").write_text("# Stray\n")
+    result = build(copy)
+    assert result.returncode != 0
+    assert "book/stray is in book/ but not in _toc.yml" in result.stderr
+
+
+def nbval(folder: Path, stored: str) -> int:
+    """nbval's exit status for a chapter with one compared cell that prints 2 and stores ``stored``."""
+    cell = nbformat.v4.new_code_cell("print(1 + 1)", id="sum", metadata={"tags": [CHECKED_TAG]})
+    cell.outputs = [nbformat.v4.new_output("stream", text=f"{stored}\n")]
+    write(folder / "small.ipynb", synced(nbformat.v4.new_notebook(cells=[cell])))
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", "-p", "no:cacheprovider", str(folder)]
+    return subprocess.run(command, cwd=folder, capture_output=True).returncode
+
+
+def test_nbval_compares_the_output_of_a_tagged_cell(tmp_path: Path) -> None:
+    assert nbval(tmp_path, "2") == 0
+    assert nbval(tmp_path, "3") == 1
 
 
 def test_a_change_in_the_library_makes_cached_outputs_stale(copy: Path) -> None:

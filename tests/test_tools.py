@@ -183,7 +183,9 @@ def test_site_check_finds(tmp_path: Path, body: str, said: str) -> None:
 
 def test_site_check_accepts_a_good_page_and_refuses_an_empty_site(tmp_path: Path) -> None:
     assert list(site_findings(tmp_path)) == [f"{tmp_path} has no pages"]
-    good = '<p id="here"><a href="#here">x</a><img src="data:image/png;base64,AA"><a href="https://arxiv.org/abs/1">y</a></p>'
+    good = (
+        '<p id="here"><a href="#here">x</a><img alt="x" src="data:image/png;base64,AA"><a href="https://arxiv.org/abs/1">y</a></p>'
+    )
     (tmp_path / "index.html").write_text(good)
     assert list(site_findings(tmp_path)) == []
 
@@ -248,6 +250,7 @@ def test_set_up_goes_on_after_an_interruption(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(environment, "run", interrupted)
+    monkeypatch.setattr(environment, "works", lambda python: (checkout / ".venv" / "ready").exists())
     assert environment.main() == 130
     assert not (checkout / ".venv" / "ready").exists()
     assert environment.main() == 0
@@ -258,3 +261,28 @@ def test_set_up_goes_on_after_an_interruption(
     (checkout / "requirements.txt").write_text("numpy\n")
     assert environment.main() == 0
     assert len(calls) == done + 3, "a changed requirement installs again"
+
+
+def test_set_up_mends_an_environment_whose_interpreter_is_gone(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(environment, "run", lambda command, log, what: done.append(what))
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "made-by-the-course").write_text("")
+    (checkout / ".venv" / "ready").write_text(environment.fingerprint())
+    assert environment.main() == 0
+    assert done[0] == "creating the environment"
+
+
+def test_set_up_says_that_the_checkout_cannot_be_written(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(path: Path, exist_ok: bool) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert environment.main() == 1
+    assert "Cannot set up: " in capsys.readouterr().err
+
+
+def test_readme_has_its_measured_times() -> None:
+    assert not any(word in (ROOT / "README.md").read_text() for word in ("BOOK_COLD", "BOOK_WARM", "TEST_COLD", "TEST_WARM"))

@@ -12,8 +12,12 @@ import sys
 import time
 from pathlib import Path
 
+import yaml
+
+from tools import notebooks
 from tools.ledger import write_ledger
-from tools.settings import PLACEHOLDER, ROOT, repository
+from tools.notebooks import chapters
+from tools.settings import BOOK, PLACEHOLDER, ROOT, repository
 from tools.site import site_findings
 
 BUILD = ROOT / "_build"
@@ -84,6 +88,16 @@ def render(log: Path) -> int:
     return process.returncode
 
 
+def source_findings() -> list[str]:
+    """What is wrong before anything runs: chapters out of form, numbers without a claim, pages outside the contents."""
+    found = [f"{path.stem}: {finding}" for path in chapters() for finding in notebooks.findings(path)]
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    listed = set(re.findall(r"(?:file|root)'?: '?([\w/]+)", str(contents)))
+    there = {str(p.relative_to(ROOT).with_suffix("")) for p in [*chapters(), *BOOK.glob("*.md")]}
+    found += [f"{name} is in book/ but not in _toc.yml" for name in sorted(there - listed)]
+    return found
+
+
 def show_failures() -> None:
     """Print the end of each failed chapter's traceback."""
     for report in sorted((BUILD / "html" / "reports").rglob("*.log")):
@@ -96,11 +110,17 @@ def main() -> int:
     start = time.monotonic()
     try:
         BUILD.mkdir(exist_ok=True)
+        if findings := source_findings():
+            print("\n".join(f"  {finding}" for finding in findings), file=sys.stderr)
+            print(f"The build failed: {len(findings)} findings in the chapters' sources", file=sys.stderr)
+            return 1
         prepare()
         log = BUILD / "build.log"
         print("Building the book: executing chapters, then rendering", flush=True)
         if status := render(log):
             show_failures()
+            if "DeadKernelError" in log.read_text():
+                print("A chapter's kernel died: out of memory, or a cell ended the process", file=sys.stderr)
             print(f"The build failed; everything it said is in {log}", file=sys.stderr)
             return status
         findings = [*site_findings(BUILD / "html"), *write_ledger(BUILD, CACHE)]

@@ -41,8 +41,16 @@ class SetupError(Exception):
 
 def fingerprint() -> str:
     """What the environment must have been made from to be up to date."""
-    parts = [sys.version, *((ROOT / name).read_text() for name in INPUTS)]
+    parts = [sys.version, str(ROOT), *((ROOT / name).read_text() for name in INPUTS)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def works(python: Path) -> bool:
+    """Whether the environment's interpreter runs."""
+    try:
+        return subprocess.run([python, "-c", "pass"], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def check_machine() -> None:
@@ -50,7 +58,7 @@ def check_machine() -> None:
     if sys.version_info[:2] < OLDEST:
         have, want = ".".join(map(str, sys.version_info[:2])), ".".join(map(str, OLDEST))
         raise SetupError(f"Python {have} is too old: the course needs {want} or newer. Try: make PYTHON=python{want}")
-    if VENV.exists() and not MARK.exists() and any(VENV.iterdir()):
+    if os.path.lexists(VENV) and not MARK.exists() and (not VENV.is_dir() or any(VENV.iterdir())):
         raise SetupError(f"{VENV} exists and was not made by this course, so it stays as it is. Move it away and run again.")
     free = shutil.disk_usage(ROOT).free / 1e9
     if free < NEEDED_GB:
@@ -79,6 +87,8 @@ def run(command: list[str], log: Path, what: str) -> None:
             reason = "the disk is full"
         elif any(sign in text for sign in NETWORK_SIGNS):
             reason = "the package index cannot be reached: is there a network?"
+        elif "No matching distribution" in text or "ResolutionImpossible" in text:
+            reason = "the package index does not offer the pinned versions (is it reachable, and for this Python?)"
         else:
             reason = "pip failed"
         raise SetupError(f"{what}: {reason}. The end of {log}:\n{tail}\nRun the same command again to go on.")
@@ -86,7 +96,8 @@ def run(command: list[str], log: Path, what: str) -> None:
 
 def set_up() -> None:
     """Bring ``.venv`` up to date; returns at once if it is."""
-    if MARK.exists() and STAMP.exists() and STAMP.read_text() == fingerprint():
+    python = VENV / "bin" / "python"
+    if MARK.exists() and STAMP.exists() and STAMP.read_text() == fingerprint() and works(python):
         return
     check_machine()
     print(f"Setting up {VENV} (once; about 2 minutes and 2 GB with PyTorch's CPU build)", flush=True)
@@ -95,8 +106,10 @@ def set_up() -> None:
     STAMP.unlink(missing_ok=True)
     log = VENV / "install.log"
     log.write_text("")
-    python = VENV / "bin" / "python"
     try:
+        # A broken interpreter cannot be mended in place; --clear would take the mark and the log with it.
+        if not works(python):
+            shutil.rmtree(VENV / "bin", ignore_errors=True)
         run([sys.executable, "-m", "venv", str(VENV)], log, "creating the environment")
         pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
         run([*pip, "-r", "requirements-dev.txt", "-c", "constraints.txt"], log, "installing packages")
@@ -112,7 +125,7 @@ def main() -> int:
     os.environ.pop("PIP_REQUIRE_VIRTUALENV", None)
     try:
         set_up()
-    except SetupError as error:
+    except (SetupError, OSError) as error:
         print(f"Cannot set up: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -23,6 +23,7 @@ MAX_LINES = 25
 CHECKED_TAG = "nbval-check-output"
 # Folded on the page, by the cell's name: a reader sees what such cells draw or say; how is one click away.
 FOLDED = re.compile(r"^(set-up|draw-.*|slider-.*)$|-(claims|figure|slider)$")
+TAGS = {CHECKED_TAG, "hide-input"}
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -68,6 +69,8 @@ def synced(notebook: Notebook) -> Notebook:
         ident = cell.metadata.get("exercise")
         if ident is None:
             cells.append(cell)
+        elif ident not in EXERCISES:
+            cells.append(cell)  # a finding
         elif ident not in done:
             done.add(ident)
             cells.extend(exercise_cells(EXERCISES[ident]))
@@ -77,13 +80,13 @@ def synced(notebook: Notebook) -> Notebook:
         if cell.cell_type == "code" and FOLDED.search(cell.id):
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
         if cell.cell_type == "code":
-            cell.execution_count = None
-            if CHECKED_TAG not in cell.metadata.get("tags", []):
-                cell.outputs = []
+            checked = CHECKED_TAG in cell.metadata.get("tags", [])
+            # nbval takes a stored output without a count for one that was never run.
+            cell.execution_count = 1 if checked else None
+            cell.outputs = cell.outputs if checked else []
             for output in cell.outputs:
-                output.pop("execution_count", None) if output.output_type != "execute_result" else output.update(
-                    execution_count=None
-                )
+                if output.output_type == "execute_result":
+                    output.execution_count = 1
         cell.metadata = {k: v for k, v in cell.metadata.items() if k in ("exercise", "tags")}
     return nbformat.from_dict({**notebook, "cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5})
 
@@ -97,6 +100,17 @@ def findings(path: Path) -> Iterator[str]:
     for ident in sorted({i for i in ids if ids.count(i) > 1}):
         yield f"cell id {ident!r} occurs twice"
     for cell in notebook.cells:
+        tags = set(cell.metadata.get("tags", []))
+        if tags - TAGS:
+            yield f"cell {cell.id!r} has tags {sorted(tags - TAGS)}: only {', '.join(sorted(TAGS))} are used"
+        if CHECKED_TAG in tags and not cell.get("outputs"):
+            yield f"cell {cell.id!r} is tagged {CHECKED_TAG} but stores no output: nothing would be compared"
+        if cell.metadata.get("exercise", next(iter(EXERCISES))) not in EXERCISES:
+            yield f"cell {cell.id!r} is of exercise {cell.metadata['exercise']!r}, which exercises/ does not have"
+        if cell.id.startswith("exercise-") and "exercise" not in cell.metadata:
+            yield f"cell {cell.id!r} is an exercise's but does not say whose (metadata 'exercise')"
+        if cell.cell_type == "code" and re.search(r"^\s*(from|import) (exercises|tools|tests)\b", cell.source, re.M):
+            yield f"cell {cell.id!r} imports what a learner does not have: only topiclib is installed"
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cell.id) or re.fullmatch(r"[0-9a-f]{8}", cell.id):
             yield f"cell id {cell.id!r}: give it a name of lower-case words and hyphens"
         lines = [line for line in cell.source.splitlines() if line.strip()]

@@ -47,10 +47,10 @@ def _plain(text: str) -> str:
     text = re.sub(r"\]\([^)]*\)", "] ", text)
     text = re.sub(r"https?://\S+", " ", text)
     text = re.sub(r"^\s*(?:>\s*)*- \*\*Time:.*$", " ", text, flags=re.M)
-    text = re.sub(r"^(\s*(?:>\s*)*)(#+\s+)?(\d+(\.\d+)*\.?)\s", r"\1 ", text, flags=re.M)
+    text = re.sub(r"^(\s*(?:>\s*)*)(#+\s+\d+(\.\d+)*|\d+\.)\s", r"\1 ", text, flags=re.M)
     text = re.sub(r"^(#+)\s+[A-E]\.\d\S*", " ", text, flags=re.M)
     text = LABELLED.sub(" ", text)
-    return re.sub(r"(?<![\d.,])(19|20)\d\d(?![\d%])", " ", text)
+    return re.sub(r"(?<![\d.,])(19|20)\d\d(?=[)\]])|(?<=ICML )20\d\d", " ", text)
 
 
 def prose_findings(notebook: Any) -> Iterator[str]:

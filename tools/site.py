@@ -23,12 +23,15 @@ class _Page(HTMLParser):
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.silent: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         self.ids |= {values[name] for name in ("id", "name") if values.get(name)}
         if tag == "a" and "href" in values:
             self.links.append(values["href"])
+        if tag == "img" and not values.get("alt", "").strip():
+            self.silent.append(values.get("src", "")[:60])
         if tag in LOADS and values.get(LOADS[tag]):
             self.loads.append(values[LOADS[tag]])
         if tag == "link" and values.get("rel", "") in LOADED_RELS:
@@ -47,6 +50,8 @@ def site_findings(site: Path) -> Iterator[str]:
         yield f"{site} has no pages"
     for path, page in pages.items():
         name = path.relative_to(site.resolve())
+        for source in page.silent:
+            yield f"{name}: image {source} has no alt text"
         for address in page.loads:
             parts = urlsplit(address)
             if parts.scheme in ("http", "https") or parts.netloc:
@@ -56,7 +61,7 @@ def site_findings(site: Path) -> Iterator[str]:
         for address in page.links:
             parts = urlsplit(address)
             if parts.scheme in ("http", "https"):
-                if not any(address.startswith(prefix) for prefix in allowed):
+                if not any(address == prefix or address.startswith(prefix.rstrip("/") + "/") for prefix in allowed):
                     yield f"{name}: external link {address} is not in {EXTERNAL.name}"
             elif not parts.scheme:
                 target = (path.parent / unquote(parts.path)).resolve() if parts.path else path

@@ -19,12 +19,14 @@ from typing import Any
 from docutils import nodes
 from docutils.transforms import Transform
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinxcontrib.bibtex.nodes import bibliography
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from exercises.catalogue import EXERCISES
 
+LOGGER = logging.getLogger(__name__)
 PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
 BOX = re.compile(rf"^({'|'.join(PAPER_KINDS)}|Exercise|In this chapter|Beyond the paper|Erratum|Note)\b[ \u00a0]?([\w.\-]*)")
 TAG = re.compile(r"\\tag\{([^}]*)\}")
@@ -75,12 +77,23 @@ class PaperMarkup(Transform):
         box = nodes.container(classes=["tl-box", f"tl-{identifier(kind, '')}"])
         # A paper's box is named by its number; a restatement elsewhere keeps its own look but not the name.
         ident = identifier(kind, number) if number else ""
-        if ident and ident not in self.slugs:
+        if ident:
+            self.claim_home(ident, quote)
             box["ids"].append(ident)
             self.slugs[ident] = (quote.line, ident, f"{kind} {number}")
         first["classes"].append("tl-box-title")
         box += quote.children
         quote.replace_self(box)
+
+    def claim_home(self, ident: str, node: nodes.Element) -> bool:
+        """Whether this is the one place that a number of the paper has in the book; a second one is a warning."""
+        env = self.document.settings.env
+        homes: dict[str, str] = env.__dict__.setdefault("tl_homes", {})
+        here = f"{env.docname}:{node.line}"
+        if homes.setdefault(ident, here) != here:
+            LOGGER.warning(f"{ident} stands in {homes[ident]} already", location=node)
+            return False
+        return True
 
     def equation(self, block: nodes.math_block) -> None:
         """Name an equation by its tag, and keep Sphinx from wrapping it (a tag cannot stand inside ``split``)."""
@@ -89,7 +102,7 @@ class PaperMarkup(Transform):
         if tag is None:
             return
         ident = identifier("equation", tag[1])
-        if ident not in self.slugs:
+        if self.claim_home(ident, block):
             block["ids"].append(ident)
             self.slugs[ident] = (block.line, ident, f"equation {tag[1]}")
         block["nowrap"] = True
