@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-import yaml
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from tools import notebooks
 from tools.ledger import write_ledger
@@ -42,11 +42,11 @@ def prepare() -> None:
     """Start from nothing but executed notebooks that are still true."""
     for stale in (BUILD / "html", BUILD / ".doctrees", BUILD / "jupyter_execute"):
         shutil.rmtree(stale, ignore_errors=True)
-    key = CACHE / "KEY"
-    if not key.exists() or key.read_text() != library_key():
+    stored, key = CACHE / "KEY", library_key()
+    if not stored.exists() or stored.read_text() != key:
         shutil.rmtree(CACHE, ignore_errors=True)
         CACHE.mkdir(parents=True)
-        key.write_text(library_key())
+        stored.write_text(key)
 
 
 def environment() -> dict[str, str]:
@@ -91,8 +91,7 @@ def render(log: Path) -> int:
 def source_findings() -> list[str]:
     """What is wrong before anything runs: chapters out of form, numbers without a claim, pages outside the contents."""
     found = [f"{path.stem}: {finding}" for path in chapters() for finding in notebooks.findings(path)]
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    listed = set(re.findall(r"(?:file|root)'?: '?([\w/]+)", str(contents)))
+    listed = set(parse_toc_yaml(ROOT / "_toc.yml"))
     there = {str(p.relative_to(ROOT).with_suffix("")) for p in [*chapters(), *BOOK.glob("*.md")]}
     found += [f"{name} is in book/ but not in _toc.yml" for name in sorted(there - listed)]
     return found

@@ -40,10 +40,15 @@ def read(path: Path) -> Notebook:
     return nbformat.read(path, as_version=4)
 
 
+def as_text(notebook: Notebook) -> str:
+    """The notebook's file in the one form that makes small diffs."""
+    text: str = nbformat.writes(notebook, indent=1, ensure_ascii=False)
+    return text.rstrip("\n") + "\n"
+
+
 def write(path: Path, notebook: Notebook) -> None:
-    """Write in the one form that makes small diffs."""
-    text = nbformat.writes(notebook, indent=1, ensure_ascii=False)
-    path.write_text(text.rstrip("\n") + "\n")
+    """Write the notebook."""
+    path.write_text(as_text(notebook))
 
 
 def _cell(kind: str, ident: str, source: str, metadata: dict[str, Any]) -> Notebook:
@@ -94,7 +99,7 @@ def synced(notebook: Notebook) -> Notebook:
 def findings(path: Path) -> Iterator[str]:
     """What is wrong with a chapter, a line each."""
     notebook = read(path)
-    if path.read_text() != nbformat.writes(synced(notebook), indent=1, ensure_ascii=False).rstrip("\n") + "\n":
+    if path.read_text() != as_text(synced(notebook)):
         yield "is not in step: run 'make notebooks'"
     ids = [cell.id for cell in notebook.cells]
     for ident in sorted({i for i in ids if ids.count(i) > 1}):

@@ -56,6 +56,10 @@ def _summary(groups: list[FloatArray]) -> ByRelation:
     return ByRelation(*means, *stds)
 
 
+def _as_floats(matrix: npt.ArrayLike | torch.Tensor) -> FloatArray:
+    return np.asarray(matrix.detach().cpu() if isinstance(matrix, torch.Tensor) else matrix, dtype=np.float64)
+
+
 _WORD_RELATIONS = (Relation.SAME_WORD, Relation.SAME_TOPIC, Relation.DIFFERENT_TOPIC)
 
 
@@ -66,7 +70,7 @@ def block_contrast(matrix: npt.ArrayLike | torch.Tensor, vocabulary: Vocabulary)
     W_E^T W_V W_E. Raises ValueError for a wrong shape or an entry that is not finite.
     """
     check_type("vocabulary", vocabulary, Vocabulary)
-    m = np.asarray(matrix.detach().cpu() if isinstance(matrix, torch.Tensor) else matrix, dtype=np.float64)
+    m = _as_floats(matrix)
     if m.shape != (vocabulary.size, vocabulary.size):
         raise ValueError(f"matrix has shape {m.shape}: must be (V, V) = {(vocabulary.size, vocabulary.size)}")
     if not np.isfinite(m).all():
@@ -80,7 +84,7 @@ def embedding_gram(w_e: npt.ArrayLike | torch.Tensor, *, cosine: bool = False) -
 
     ``w_e`` is (d, V). A zero column has no direction: with ``cosine`` it raises ValueError.
     """
-    w = np.asarray(w_e.detach().cpu() if isinstance(w_e, torch.Tensor) else w_e, dtype=np.float64)
+    w = _as_floats(w_e)
     if w.ndim != 2:
         raise ValueError(f"w_e has shape {w.shape}: must be (d, V)")
     if cosine:

@@ -102,6 +102,11 @@ def _one_document(tokens: npt.ArrayLike, vocabulary: Vocabulary, lowest: int) ->
     return ids
 
 
+def _topic_color(topic: int) -> str:
+    """The colour of a topic's words; white for label 0, [MASK]."""
+    return TOPIC_COLORS[(topic - 1) % len(TOPIC_COLORS)] if topic else "white"
+
+
 def document_strip(
     tokens: npt.ArrayLike,
     vocabulary: Vocabulary,
@@ -121,7 +126,7 @@ def document_strip(
     rows = -(-len(ids) // columns)
     for n, token in enumerate(ids.tolist()):
         x, y = n % columns, n // columns
-        color = "white" if token == MASK else TOPIC_COLORS[(topics[token] - 1) % len(TOPIC_COLORS)]
+        color = _topic_color(topics[token])
         edge, width = ("black", 1.8) if chosen[n] else ("white", 1.0)
         square = Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, facecolor=color, edgecolor=edge, linewidth=width)
         square.set_zorder(2 + bool(chosen[n]))
@@ -149,8 +154,8 @@ def attention_map(
         raise ValueError(f"a has shape {weights.shape}: must be (N, N) = {(n, n)}")
     image = ax.imshow(weights, cmap="Blues", vmin=0, vmax=limit or weights.max(), interpolation="nearest")
     gap, width = 0.02 * n, 0.045 * n
-    for j, (token, topic) in enumerate(zip(ids, vocabulary.topic_labels()[ids], strict=True)):
-        color = "white" if token == MASK else TOPIC_COLORS[(topic - 1) % len(TOPIC_COLORS)]
+    for j, topic in enumerate(vocabulary.topic_labels()[ids]):
+        color = _topic_color(topic)
         for corner, w, h in (((j - 0.5, -0.5 - gap - width), 1, width), ((-0.5 - gap - width, j - 0.5), width, 1)):
             ax.add_patch(Rectangle(corner, w, h, facecolor=color, edgecolor="#444444", linewidth=0.5))
     ax.set_xlim(-0.5 - gap - width - 0.3, n - 0.4)

@@ -93,11 +93,10 @@ class _Run:
         train_seed, eval_seed = np.random.SeedSequence(seed).spawn(2)
         self.train_rng, self.eval_rng = np.random.default_rng(train_seed), np.random.default_rng(eval_seed)
         self.history, self.previous_W_V = History(), None
-        self._record()
 
     previous_W_V: Tensor | None
 
-    def _record(self) -> None:
+    def record(self) -> None:
         s, t = self.settings, self.step
         if t % s.log_every == 0:
             self.previous_W_V = self.history.log(t, self.model, self.previous_W_V)
@@ -128,7 +127,7 @@ class _Run:
         self.optimizer.step()
         self.history.train_loss.append(value)
         self.step += 1
-        self._record()
+        self.record()
 
     def _identity(self) -> dict[str, Any]:
         """What must agree for a checkpoint to be of this run; ``steps`` may grow. Through JSON: tuples become lists.
@@ -221,6 +220,8 @@ def train(
         run = _Run(settings, seed, model)
         if path is not None and os.path.exists(path):
             run.load(path, end)
+        else:
+            run.record()
         if path is not None and run.step < end:
             check_writable(path)
         with tqdm(total=end, initial=run.step, desc="training", unit="step", disable=not show_progress(progress)) as bar:

@@ -35,9 +35,9 @@ BIB_KEY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
 HTML_ID = re.compile(r"""\sid=["']([A-Za-z][\w\-.]*)["']""")
 
 
-def identifier(kind: str, number: str) -> str:
+def identifier(title: str) -> str:
     """``theorem-1`` for Theorem 1, ``equation-a-8`` for equation A.8."""
-    return re.sub(r"[^a-z0-9]+", "-", f"{kind} {number}".lower()).strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 class PaperMarkup(Transform):
@@ -74,26 +74,23 @@ class PaperMarkup(Transform):
         if match is None:
             return
         kind, number = match[1], match[2].rstrip(".")
-        box = nodes.container(classes=["tl-box", f"tl-{identifier(kind, '')}"])
-        # A paper's box is named by its number; a restatement elsewhere keeps its own look but not the name.
-        ident = identifier(kind, number) if number else ""
-        if ident:
-            self.claim_home(ident, quote)
-            box["ids"].append(ident)
-            self.slugs[ident] = (quote.line, ident, f"{kind} {number}")
+        box = nodes.container(classes=["tl-box", f"tl-{identifier(kind)}"])
+        if number:
+            self.name(box, f"{kind} {number}", quote)
         first["classes"].append("tl-box-title")
         box += quote.children
         quote.replace_self(box)
 
-    def claim_home(self, ident: str, node: nodes.Element) -> bool:
-        """Whether this is the one place that a number of the paper has in the book; a second one is a warning."""
-        env = self.document.settings.env
+    def name(self, node: nodes.Element, title: str, source: nodes.Element) -> None:
+        """Let links find ``node`` by its title. A number has one place in the book: a second one is a warning."""
+        ident, env = identifier(title), self.document.settings.env
         homes: dict[str, str] = env.__dict__.setdefault("tl_homes", {})
-        here = f"{env.docname}:{node.line}"
+        here = f"{env.docname}:{source.line}"
         if homes.setdefault(ident, here) != here:
-            LOGGER.warning(f"{ident} stands in {homes[ident]} already", location=node)
-            return False
-        return True
+            LOGGER.warning(f"{ident} stands in {homes[ident]} already", location=source)
+            return
+        node["ids"].append(ident)
+        self.slugs[ident] = (source.line, ident, title)
 
     def equation(self, block: nodes.math_block) -> None:
         """Name an equation by its tag, and keep Sphinx from wrapping it (a tag cannot stand inside ``split``)."""
@@ -101,10 +98,7 @@ class PaperMarkup(Transform):
         tag = TAG.search(text)
         if tag is None:
             return
-        ident = identifier("equation", tag[1])
-        if self.claim_home(ident, block):
-            block["ids"].append(ident)
-            self.slugs[ident] = (block.line, ident, f"equation {tag[1]}")
+        self.name(block, f"equation {tag[1]}", block)
         block["nowrap"] = True
         block.rawsource = f"\\[{text}\\]"
         block.children = [nodes.Text(block.rawsource)]
