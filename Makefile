@@ -18,11 +18,12 @@ test: env lint unit chapters ## set up, check the code, run the unit tests, run 
 lab: env ## open the chapters in JupyterLab
 	@$(RUN) -m jupyterlab book
 
-lint: env ## ruff, mypy, and the form of the notebooks
+lint: env ## ruff, mypy, the form of the notebooks, the map of results
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check --quiet topiclib tools tests exercises book/_ext
 	@$(RUN) -m mypy
 	@$(RUN) -m tools.notebooks check
+	@$(RUN) -m tools.results_map check
 
 unit: env ## the unit tests
 	@$(RUN) -m pytest -q -n $(JOBS)
@@ -31,8 +32,9 @@ chapters: env ## run every chapter with nbval
 	@TOPICLIB_PROGRESS=0 $(RUN) -m pytest -q -n $(JOBS) --dist loadscope --nbval-lax --nbval-current-env \
 		--nbval-cell-timeout=600 --timeout=900 --timeout-method=thread -p no:cacheprovider book
 
-notebooks: env ## bring generated cells up to date, clear outputs
+notebooks: env ## bring generated cells and the map of results up to date, clear outputs
 	@$(RUN) -m tools.notebooks sync
+	@$(RUN) -m tools.results_map sync
 
 repeat: env ## execute the built chapters again and compare the printed numbers
 	@$(RUN) -m tools.repeat

@@ -45,7 +45,7 @@ def test_identifiers_are_unique() -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_identifiers_begin_with_their_chapter(module: Any) -> None:
-    chapter = module.__name__.removeprefix("exercises.").removeprefix("section_").replace("_", ".")
+    chapter = module.__name__.removeprefix("exercises.").removeprefix("section_").removeprefix("appendix_").replace("_", ".")
     assert all(e.id.startswith(f"{chapter}-") for e in module.EXERCISES)
 
 

@@ -14,6 +14,11 @@ SECTIONS = {f"checks.{path.stem}" for path in (ROOT / "checks").glob("*.py")} - 
 
 DATA = {"validation", "vocabulary", "documents", "masking"}
 TRANSFORMER = DATA | {"settings", "model", "losses"}
+THEORY = {
+    f"theory.{name}"
+    for name in ("results", "domain", "masking_fractions", "moments", "lemma1", "theorem1", "theorem2", "theorem3",
+                 "finite_documents", "attention")
+} | {"theory"}  # fmt: skip
 # What each module may import from topiclib, from the bottom to the top.
 ALLOWED: dict[str, set[str]] = {
     "": set(),
@@ -23,6 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "claims": {"validation"},
     "vocabulary": {"validation"},
     "compute": {"validation"},
+    "enumeration": {"validation"},
     "documents": {"validation", "vocabulary"},
     "masking": {"validation", "vocabulary", "documents"},
     "settings": DATA,
@@ -33,7 +39,20 @@ ALLOWED: dict[str, set[str]] = {
     "metrics": TRANSFORMER,
     "plotting": TRANSFORMER | {"metrics"},
     "widgets": {"validation", "plotting"},
-    **{section: TRANSFORMER | {"metrics", "checks.base"} for section in SECTIONS},
+    # The theory stands apart from torch and from the brute force, so that their agreement is evidence.
+    "theory.symbols": set(),
+    "theory.results": set(),
+    "theory.domain": {"validation"},
+    "theory.masking_fractions": {"theory.domain", "theory.results"},
+    "theory.moments": {"theory.domain", "theory.results", "theory.masking_fractions"},
+    "theory.lemma1": {"theory.domain", "theory.results", "theory.masking_fractions"},
+    "theory.theorem1": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.moments", "theory.lemma1"},
+    "theory.theorem2": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.moments"},
+    "theory.theorem3": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
+    "theory.finite_documents": {"theory.domain", "theory.results", "theory.theorem2"},
+    "theory.attention": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
+    "theory": THEORY - {"theory"},
+    **{section: TRANSFORMER | {"metrics", "checks.base", "enumeration", "theory"} for section in SECTIONS},
     "checks": SECTIONS | {"checks.base"},
 }
 # Packages that only some modules may import; NumPy and the standard library are for all.
@@ -45,6 +64,8 @@ PACKAGES: dict[str, set[str]] = {
     "PIL": {"widgets"},
     "ipywidgets": {"widgets"},
     "IPython": {"claims", "plotting", "widgets"},
+    "sympy": {"theory.symbols", "theory.domain", "theory.moments", "theory.theorem1"},
+    "scipy": {"theory.attention"},
     "numpy": set(ALLOWED),
     "topiclib": set(ALLOWED),
 }

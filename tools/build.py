@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from tools import notebooks
+from tools import notebooks, results_map
 from tools.ledger import write_ledger
 from tools.notebooks import chapters
 from tools.settings import BOOK, PLACEHOLDER, ROOT, repository
@@ -89,11 +89,14 @@ def render(log: Path) -> int:
 
 
 def source_findings() -> list[str]:
-    """What is wrong before anything runs: chapters out of form, numbers without a claim, pages outside the contents."""
+    """What is wrong before anything runs: chapters out of form, numbers without a claim, pages outside the contents,
+    results without a test or a chapter.
+    """
     found = [f"{path.stem}: {finding}" for path in chapters() for finding in notebooks.findings(path)]
     listed = set(parse_toc_yaml(ROOT / "_toc.yml"))
     there = {str(p.relative_to(ROOT).with_suffix("")) for p in [*chapters(), *BOOK.glob("*.md")]}
     found += [f"{name} is in book/ but not in _toc.yml" for name in sorted(there - listed)]
+    found += [f"map of results: {finding}" for finding in results_map.findings()]
     return found
 
 

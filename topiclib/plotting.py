@@ -194,6 +194,33 @@ def product_sketch(factors: Sequence[tuple[str, str, str, float, float, str]], *
     return ax
 
 
+def landscape(
+    same_topic_ratio: npt.ArrayLike, same_word_ratio: npt.ArrayLike, loss: npt.ArrayLike, *, ax: Axes, colorbar: bool = True
+) -> Axes:
+    """Draw the loss over the two attention ratios of Assumption 2, both on logarithmic axes: alpha across, beta up.
+
+    ``same_topic_ratio`` (n,), ``same_word_ratio`` (k,), ``loss`` (k, n). Levels are finer near the minimum, by the square
+    root of the excess over it, so that the valley shows; dark is low.
+    """
+    alpha, beta, surface = (np.asarray(x, dtype=np.float64) for x in (same_topic_ratio, same_word_ratio, loss))
+    if surface.shape != (len(beta), len(alpha)):
+        raise ValueError(f"loss has shape {surface.shape}: must be (k, n) = {(len(beta), len(alpha))}")
+    low, high = surface.min(), surface.max()
+    levels = low + (high - low) * np.linspace(0, 1, 15) ** 2
+    image = ax.contourf(alpha, beta, surface, levels=levels, cmap="cividis")
+    ax.contour(alpha, beta, surface, levels=levels, colors="#00000040", linewidths=0.5)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("same topic, $\\alpha$")
+    ax.set_ylabel("same word, $\\beta$")
+    ax.grid(False)
+    if colorbar:
+        bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, format="%.4f")
+        bar.ax.tick_params(labelsize=7)
+        bar.set_label("loss")
+    return ax
+
+
 def figure_bytes(fig: Figure, kind: str = "svg") -> bytes:
     """The figure as SVG or PNG bytes, the same bytes for the same figure."""
     buffer = io.BytesIO()

@@ -5,13 +5,39 @@ that says passed, not answered yet, or what is wrong by its misconception, witho
 """
 
 # Each module registers its checks when it is imported.
-from topiclib.checks import preface, section_1, section_2, section_3, section_3_1, section_3_2, section_3_3, section_4
+from topiclib.checks import (
+    appendix_a,
+    appendix_b,
+    appendix_c,
+    appendix_d,
+    appendix_d_4,
+    appendix_d_5,
+    errata,
+    preface,
+    section_1,
+    section_2,
+    section_3,
+    section_3_1,
+    section_3_2,
+    section_3_3,
+    section_4,
+    section_5,
+    section_5_2,
+    section_5_3,
+)
 from topiclib.checks.base import Misconception, Verdict, check, names
 
 __all__ = [
     "Misconception",
     "Verdict",
+    "appendix_a",
+    "appendix_b",
+    "appendix_c",
+    "appendix_d",
+    "appendix_d_4",
+    "appendix_d_5",
     "check",
+    "errata",
     "names",
     "preface",
     "section_1",
@@ -21,4 +47,7 @@ __all__ = [
     "section_3_2",
     "section_3_3",
     "section_4",
+    "section_5",
+    "section_5_2",
+    "section_5_3",
 ]

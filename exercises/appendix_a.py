@@ -1,0 +1,5 @@
+"""Exercises of Appendix A."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

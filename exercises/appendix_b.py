@@ -1,0 +1,5 @@
+"""Exercises of Appendix B."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

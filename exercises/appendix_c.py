@@ -1,0 +1,5 @@
+"""Exercises of Appendix C."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

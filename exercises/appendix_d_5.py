@@ -1,0 +1,5 @@
+"""Exercises of Appendix D.5."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

@@ -1,0 +1,5 @@
+"""Exercises of the errata."""
+
+from exercises.format import Exercise
+
+EXERCISES: list[Exercise] = []

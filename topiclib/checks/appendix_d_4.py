@@ -1,0 +1,1 @@
+"""Checks of the exercises of Appendix D.4."""

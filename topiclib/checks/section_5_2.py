@@ -1,0 +1,1 @@
+"""Checks of the exercises of Section 5.2."""

@@ -1,0 +1,99 @@
+"""Arguments of the theory's functions: exact numbers, floats, arrays or sympy symbols, brought to one kind and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+import numpy as np
+import sympy
+
+from topiclib.validation import shown
+
+Value = Any
+"""A Fraction, a float, an array of floats, or a sympy expression."""
+
+
+def _kind(name: str, value: object) -> Value:
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} = {value!r}: must be a number, an array of numbers or a sympy expression")
+    if isinstance(value, sympy.Expr):
+        return Fraction(int(value.p), int(value.q)) if isinstance(value, sympy.Rational) else value
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        array = np.asarray(value)
+        if array.dtype.kind in "iuf" or (array.dtype == object and all(isinstance(x, Real) for x in array.flat)):
+            return array.astype(np.float64)
+    raise TypeError(f"{name} = {shown(value)}: must be a number, an array of numbers or a sympy expression")
+
+
+def common(**arguments: object) -> tuple[Value, ...]:
+    """The arguments in one kind, in order: sympy if any is symbolic, else floats and arrays if any is one, else Fractions.
+
+    Whole numbers count as Fractions. Raises TypeError for anything that is not a number.
+    """
+    values = {name: _kind(name, value) for name, value in arguments.items()}
+    if any(isinstance(x, sympy.Expr) for x in values.values()):
+        return tuple(sympy.Rational(x) if isinstance(x, Fraction) else sympy.sympify(x) for x in values.values())
+    if any(not isinstance(x, Fraction) for x in values.values()):
+        return tuple(float(x) if isinstance(x, Fraction) else x for x in values.values())
+    return tuple(values.values())
+
+
+def require(name: str, value: Value, holds: Callable[[Any], Any], allowed: str) -> None:
+    """Raise ValueError if a number, or an entry of an array, is outside its domain. A free symbol passes."""
+    if isinstance(value, sympy.Expr) and value.free_symbols:
+        return
+    good = np.asarray(holds(value), dtype=bool)
+    if not good.all():
+        wrong = value if good.ndim == 0 else np.broadcast_to(value, good.shape)[~good].flat[0]
+        raise ValueError(f"{name} = {wrong}: must be {allowed}")
+
+
+def _is_whole(x: Value) -> Any:
+    return np.floor(x) == x if isinstance(x, np.ndarray) else x == int(x)
+
+
+def check_count(name: str, value: Value, low: int = 1) -> None:
+    """A whole number >= ``low``."""
+    require(name, value, lambda x: np.isfinite(np.asarray(x, dtype=float)), "finite")
+    require(name, value, lambda x: (x >= low) & _is_whole(x), f"a whole number >= {low}")
+
+
+def check_sizes(num_topics: Value, words_per_topic: Value) -> None:
+    """T >= 1 and v >= 1, whole."""
+    check_count("num_topics", num_topics)
+    check_count("words_per_topic", words_per_topic)
+
+
+def check_masking(p_m: Value, p_c: Value, p_r: Value) -> None:
+    """0 < p_m < 1, p_c >= 0, p_r >= 0 and p_c + p_r < 1, which the paper leaves unsaid."""
+    require("p_m", p_m, lambda x: (x > 0) & (x < 1), "in (0, 1)")
+    require("p_c", p_c, lambda x: (x >= 0) & (x < 1), "in [0, 1)")
+    require("p_r", p_r, lambda x: (x >= 0) & (x < 1), "in [0, 1)")
+    # The slack: decimals such as .7 and .3 need not sum to 1 exactly.
+    exact = isinstance(p_c, Fraction) and isinstance(p_r, Fraction)
+    require("p_c + p_r", p_c + p_r, lambda x: x < (1 if exact else 1 - 1e-12), "below 1, or no position shows [MASK]")
+
+
+def check_topics_per_doc(topics_per_doc: Value, num_topics: Value, *, low: int = 1, whole: bool = True) -> None:
+    """``low`` <= tau < T: with tau = T every document holds every topic, and there is no topic to learn."""
+    number = "a whole number" if whole else "a number"
+    if whole:
+        check_count("topics_per_doc", topics_per_doc, low)
+    if isinstance(topics_per_doc, sympy.Expr) or isinstance(num_topics, sympy.Expr):
+        return
+    inside = (topics_per_doc >= low) & (topics_per_doc < num_topics)
+    allowed = f"{number} from {low} to below num_topics = {num_topics}"
+    require("topics_per_doc", topics_per_doc, lambda _: inside, allowed)
+
+
+def check_penalty(l2_coef: Value, *, open_low: bool = False) -> None:
+    """lambda >= 0, or > 0."""
+    allowed = "> 0" if open_low else ">= 0"
+    require("l2_coef", l2_coef, lambda x: (x > 0) if open_low else (x >= 0), allowed)

@@ -1,0 +1,18 @@
+"""The sympy symbols of the theory chapters: the paper's letters, each with the assumptions that its meaning gives it.
+
+Unknowns that a derivation solves for (``u``, ``W_i0``, ...) are real, never positive: some are negative, and
+``sympy.solve`` returns no solution for a negative one that is declared positive.
+"""
+
+import sympy
+
+T, v, tau, N = sympy.symbols("T v tau N", positive=True)
+p_m, p_c, p_r = sympy.symbols("p_m p_c p_r", positive=True)
+m, a, r = sympy.symbols("m a r", positive=True)
+c_1, c_2, c_3 = sympy.symbols("c_1 c_2 c_3", positive=True)
+u = sympy.Symbol("u", real=True)
+W_i0, W_own, W_other = sympy.symbols("W_i0 W_own W_other", real=True)
+W_same, W_diff = sympy.symbols("W_same W_diff", real=True)
+lambda_, eta, t = sympy.symbols("lambda eta t", positive=True)
+s_0, kappa = sympy.symbols("s_0 kappa", positive=True)
+alpha, beta, s, y = sympy.symbols("alpha beta s y", positive=True)
