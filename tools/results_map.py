@@ -219,7 +219,9 @@ def order(result: Any) -> tuple[Any, ...]:
     numbers = [int(n) for n in re.findall(r"\d+", result.paper)]
     letter = (re.findall(r"\b[A-E]\b", result.paper) or [""])[0]
     place = len(FIRST) + 1 if APPENDIX.search(result.paper) else FIRST.index(kind) if kind in FIRST else len(FIRST)
-    return (result.paper.startswith(BEYOND), place, letter, kind, numbers, result.paper, result.function)
+    # What bears the result's own name comes first, what belongs to it after.
+    own = result.function == result.paper.lower().replace(" ", "")
+    return (result.paper.startswith(BEYOND), place, letter, kind, numbers, result.paper, not own, result.chapter, result.function)
 
 
 def collect() -> tuple[list[Entry], list[str]]:

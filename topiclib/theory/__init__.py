@@ -1,4 +1,4 @@
-"""Closed forms of Lemma 1, Theorems 1 to 3 and what lies around them. No torch: agreement with training is then evidence.
+"""Closed forms of Lemma 1, Theorems 1 to 3 and what lies around them. No torch: agreement with training is evidence.
 
 Every function takes keyword arguments: numbers, Fractions (Fractions in, Fractions out), arrays where a plot wants them, or the
 symbols of ``topiclib.theory.symbols``.

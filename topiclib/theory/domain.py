@@ -81,14 +81,21 @@ def check_masking(p_m: Value, p_c: Value, p_r: Value) -> None:
     require("p_c + p_r", p_c + p_r, lambda x: x < (1 if exact else 1 - 1e-12), "below 1, or no position shows [MASK]")
 
 
-def check_topics_per_doc(topics_per_doc: Value, num_topics: Value, *, low: int = 1, whole: bool = True) -> None:
-    """``low`` <= tau < T: with tau = T every document holds every topic, and there is no topic to learn."""
+def check_topics_per_doc(
+    topics_per_doc: Value, num_topics: Value, *, low: int = 1, whole: bool = True, one_topic: bool = False
+) -> None:
+    """``low`` <= tau < T: with tau = T every document holds every topic, and there is no topic to learn.
+
+    ``one_topic`` also lets T = tau = 1 through.
+    """
     number = "a whole number" if whole else "a number"
     if whole:
         check_count("topics_per_doc", topics_per_doc, low)
     if isinstance(topics_per_doc, sympy.Expr) or isinstance(num_topics, sympy.Expr):
         return
     inside = (topics_per_doc >= low) & (topics_per_doc < num_topics)
+    if one_topic:
+        inside = inside | ((num_topics == 1) & (topics_per_doc == 1))
     allowed = f"{number} from {low} to below num_topics = {num_topics}"
     require("topics_per_doc", topics_per_doc, lambda _: inside, allowed)
 

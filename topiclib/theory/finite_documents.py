@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+
+import sympy
 
 from topiclib.theory.domain import (
     Value,
@@ -41,19 +42,13 @@ class MaskCounts:
     other: Value
 
 
-def mask_counts(doc_len: int, p_m: Value) -> MaskCounts:
-    """Moments of the number of selected positions (see ``MaskCounts``); at N = 1 those of two positions are 0."""
-    n = doc_len
-    weights = [comb(n, k) * p_m**k * (1 - p_m) ** (n - k) for k in range(1, n + 1)]
-    total = sum(weights)
-    law = [(k, w / total) for k, w in enumerate(weights, 1)]
-    mean = sum(w * k for k, w in law)
-    if n == 1:
-        return MaskCounts(mean, 0 * mean, 0 * mean, 0 * mean, 0 * mean)
-    pairs = n * (n - 1)
-    both = sum(w * k * (k - 1) for k, w in law) / pairs
-    one = sum(w * k * (n - k) for k, w in law) / pairs
-    return MaskCounts(mean / n, both, one, 1 - both - 2 * one, (mean - 1) / (n - 1))
+def mask_counts(doc_len: Value, p_m: Value) -> MaskCounts:
+    """Moments of the number of selected positions (see ``MaskCounts``). At N = 1 there is no pair, and only ``selected`` counts."""
+    # Given K >= 1, every moment without a constant term is the binomial's over P(K >= 1).
+    some = 1 - (1 - p_m) ** doc_len
+    others = doc_len - 1 + (0 if isinstance(doc_len, sympy.Expr) else doc_len == 1)
+    both, one = p_m**2 / some, p_m * (1 - p_m) / some
+    return MaskCounts(p_m / some, both, one, 1 - both - 2 * one, (doc_len * p_m / some - 1) / others)
 
 
 @dataclass(frozen=True)
@@ -79,23 +74,25 @@ class BlockMoments:
 
 
 def block_moments(
-    *, num_topics: Value, words_per_topic: Value, topics_per_doc: Value, doc_len: int, p_m: Value, p_c: Value, p_r: Value
+    *, num_topics: Value, words_per_topic: Value, topics_per_doc: Value, doc_len: Value, p_m: Value, p_c: Value, p_r: Value
 ) -> BlockMoments:
     """The exact moments of documents of N words under equation 1 and Section 3.2's masks (see ``BlockMoments``)."""
-    big_t, v, tau, p_m, p_c, p_r = common(
-        num_topics=num_topics, words_per_topic=words_per_topic, topics_per_doc=topics_per_doc, p_m=p_m, p_c=p_c, p_r=p_r
+    big_t, v, tau, length, p_m, p_c, p_r = common(
+        num_topics=num_topics,
+        words_per_topic=words_per_topic,
+        topics_per_doc=topics_per_doc,
+        doc_len=doc_len,
+        p_m=p_m,
+        p_c=p_c,
+        p_r=p_r,
     )
     check_sizes(big_t, v)
     check_masking(p_m, p_c, p_r)
     check_topics_per_doc(tau, big_t, whole=False)
-    (length,) = common(doc_len=doc_len)
     check_count("doc_len", length)
-    require("doc_len", length, lambda x: x <= 10_000, "at most 10000")
-    n, words, masked = int(length), big_t * v, 1 - p_c - p_r
-    k = mask_counts(n, p_m)
-    alone, pair = Fraction(1, n), Fraction(n - 1, n)
-    if not isinstance(p_m + p_c + p_r, Fraction):
-        alone, pair = float(alone), float(pair)  # type: ignore[assignment]
+    # A whole exponent keeps Fractions exact.
+    k = mask_counts(int(length) if isinstance(length, Fraction) else length, p_m)
+    alone, pair, words, masked = 1 / length, 1 - 1 / length, big_t * v, 1 - p_c - p_r
     spread = (big_t - tau) / (tau * v * big_t * (big_t - 1))  # of two words of a document, along differences of topics
     shown = (1 - k.selected * masked) / words
     both_words = k.neither + 2 * k.one * (1 - masked) + k.both * (1 - masked) ** 2
@@ -117,7 +114,7 @@ def block_moments(
 @result("Beyond the paper", "the value matrix for documents of N words", chapter="appendix_c.ipynb#documents-of-finite-length")
 def finite_documents(
     *,
-    doc_len: int,
+    doc_len: Value,
     num_topics: Value,
     words_per_topic: Value,
     topics_per_doc: Value,
@@ -127,6 +124,8 @@ def finite_documents(
     l2_coef: Value = 0,
 ) -> ValueMatrix:
     """The minimiser of loss + lambda ||W^V||_F^2 for documents of exactly N = ``doc_len`` words, uniform attention.
+
+    Beyond the paper; N and lambda may be arrays.
 
     Three parts, one for each direction of symmetry: W = constant + topic part + diagonal, each ridge in one dimension
     (the constant in two, with [MASK]). At lambda = 0 the diagonal is p_c / (1 - m) at every N (m with E|M| / N for p_m), and
@@ -142,7 +141,8 @@ def finite_documents(
     words = big_t * v
     # One row of W along ([MASK], mean of the words): ridge with a 2 x 2 matrix; factors sqrt(Tv) cancel.
     determinant = (x.mask + penalty) * (x.mean + penalty) - x.cross**2 / words
-    require("l2_coef", determinant, lambda d: d > 0, "> 0: at 0 the minimiser is not unique here")
+    if not isinstance(determinant, sympy.Expr):
+        require("l2_coef", penalty, lambda _: determinant > 0, "> 0 here, where the minimiser without a penalty is not unique")
     mask = (x.mask_target * (x.mean + penalty) - x.cross * x.mean_target) / determinant / words
     mean = ((x.mask + penalty) * x.mean_target - x.cross * x.mask_target / words) / determinant
     topic, word = x.topic_target / (x.topic + penalty), x.word_target / (x.word + penalty)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from topiclib.theory.domain import Value, check_topics_per_doc, common
+import numpy as np
+import sympy
+
+from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common
 from topiclib.theory.masking_fractions import theorem2_constants
 from topiclib.theory.results import result
 
@@ -29,8 +32,8 @@ def _arguments(
     values = common(
         num_topics=num_topics, words_per_topic=words_per_topic, topics_per_doc=topics_per_doc, p_m=p_m, p_c=p_c, p_r=p_r, u=u
     )
-    if not (values[0] == 1 and values[2] == 1):
-        check_topics_per_doc(values[2], values[0])
+    check_sizes(values[0], values[1])
+    check_topics_per_doc(values[2], values[0], one_topic=True)
     return values
 
 
@@ -60,13 +63,14 @@ def lemma1_mask_row(
 
 @result("Remark 8", "rank of the Hessian", chapter="appendix_a.ipynb#remark-8")
 def hessian_rank(*, num_topics: Value, words_per_topic: Value, topics_per_doc: Value) -> Value:
-    """Rank of the Hessian of the squared loss in W: T (Tv + 1) for tau < T, and Tv + 1 for tau = T.
+    """Rank of the Hessian of the squared loss in W: T (Tv + 1) for tau < T (symbols included), and Tv + 1 for tau = T.
 
     Each of the Tv + 1 rows of W has the same block E[x x^T], of rank T for tau < T. Remark 8's 'rank 1'
     is true of one row and one document.
     """
     big_t, v, tau = common(num_topics=num_topics, words_per_topic=words_per_topic, topics_per_doc=topics_per_doc)
-    if tau == big_t:
-        return big_t * v + 1
-    check_topics_per_doc(tau, big_t)
-    return big_t * (big_t * v + 1)
+    check_sizes(big_t, v)
+    if isinstance(big_t, sympy.Expr) or isinstance(tau, sympy.Expr):
+        return big_t * (big_t * v + 1)
+    check_topics_per_doc(tau, big_t + 1)
+    return np.where(tau == big_t, 1, big_t)[()] * (big_t * v + 1)

@@ -25,7 +25,7 @@ class MaskingFractions:
 @result(
     "Equation D.17",
     "the fractions of [MASK], true and random tokens after masking",
-    chapter="appendix_d.ipynb#d-1-masking-probabilities",
+    chapter="appendix_d.ipynb#d1-masking-probabilities",
 )
 def masking_fractions(*, p_m: Value, p_c: Value, p_r: Value) -> MaskingFractions:
     """The token fractions m, a, r of a masked document (equation D.17).
@@ -47,7 +47,7 @@ class Constants:
     c_3: Value
 
 
-@result("Theorem 2, constants", "c_1, c_2 and c_3", chapter="appendix_c.ipynb#c-2-the-smallest-of-the-minimisers")
+@result("Theorem 2, constants", "$c_1$, $c_2$ and $c_3$", chapter="appendix_c.ipynb#c2-the-smallest-of-the-minimisers")
 def theorem2_constants(*, num_topics: Value, words_per_topic: Value, p_m: Value, p_c: Value, p_r: Value) -> Constants:
     """c_1 = r / (m a T v), c_2 = (1 - m) / m and c_3 = 1 / a (Theorem 2; Lemma 1 has them too).
 

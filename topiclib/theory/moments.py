@@ -50,7 +50,7 @@ def spectrum(*, num_topics: Value, words_per_topic: Value, topics_per_doc: Value
     return Spectrum(s0, kappa, big_t - 1, big_t * (v - 1) + 1)
 
 
-@result("Beyond the paper", "tau of a Dirichlet mixture", chapter="appendix_c.ipynb#topics-drawn-by-lda")
+@result("Beyond the paper", "the $\\tau$ of a Dirichlet mixture", chapter="appendix_c.ipynb#topics-drawn-by-lda")
 def effective_topics_per_doc(*, num_topics: Value, concentration: Value) -> Value:
     """The tau at which documents of Section 3.1 have the second moments of an LDA mixture.
 

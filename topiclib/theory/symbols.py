@@ -16,3 +16,11 @@ W_same, W_diff = sympy.symbols("W_same W_diff", real=True)
 lambda_, eta, t = sympy.symbols("lambda eta t", positive=True)
 s_0, kappa = sympy.symbols("s_0 kappa", positive=True)
 alpha, beta, s, y = sympy.symbols("alpha beta s y", positive=True)
+q = sympy.Symbol("q", nonnegative=True)
+W_00, u_0 = sympy.symbols("W_00 u_0", real=True)
+S_1, S_2, S_rest, S_all = sympy.symbols("S_1 S_2 S_rest S_all", real=True)
+E_i0, E_00, u_bar, b_i = sympy.symbols("E_i0 E_00 ubar b_i", real=True)
+g = sympy.Symbol("g", real=True)
+P_plus, A = sympy.symbols("P_+ A", positive=True)  # P(|M| >= 1); total concentration of a Dirichlet (not attention)
+W_mean = sympy.Symbol("W_mean", real=True)  # mean of a row over the words
+b, c, S, mu = sympy.symbols("b c S mu", real=True)  # attention: on a word itself, on another of its topic, on the topic; multiplier

@@ -63,7 +63,7 @@ def _free_constants(u: Any, num_topics: Value, words_per_topic: Value) -> npt.ND
     return np.array(exact, dtype=object if isinstance(exact[0], Fraction) else np.float64)
 
 
-@result("Beyond the paper", "which constants u_i an embedding can have", chapter="appendix_b.ipynb#which-constants-are-possible")
+@result("Beyond the paper", "which constants $u_i$ an embedding can have", chapter="appendix_b.ipynb#which-constants-are-possible")
 def theorem1_realisable(
     *, u: Any, num_topics: int, words_per_topic: int, p_m: Value, p_c: Value, p_r: Value, tol: float = 0.0
 ) -> bool:
@@ -81,7 +81,7 @@ def theorem1_realisable(
     return bool(mean > tol or all(abs(x) <= tol for x in constants))
 
 
-@result("Beyond the paper", "an embedding for every possible u", chapter="appendix_b.ipynb#which-constants-are-possible")
+@result("Beyond the paper", "an embedding for every possible $u$", chapter="appendix_b.ipynb#which-constants-are-possible")
 def theorem1_witness(
     *, u: Any, num_topics: int, words_per_topic: int, p_m: Value, p_c: Value, p_r: Value, tol: float = 0.0
 ) -> npt.NDArray[Any]:
@@ -105,7 +105,7 @@ def theorem1_witness(
     return gram
 
 
-@result("Beyond the paper", "least loss when d < T", chapter="appendix_b.ipynb#how-many-dimensions")
+@result("Beyond the paper", "least loss when $d < T$", chapter="appendix_b.ipynb#how-many-dimensions")
 def embedding_dim_loss(*, embedding_dim: Value, num_topics: Value, words_per_topic: Value, topics_per_doc: Value) -> Value:
     """Least excess of Theorem 1's loss over its optimum for embeddings of dimension d: max(T - d, 0) (T - tau) / (tau v T (T - 1)).
 

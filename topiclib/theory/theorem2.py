@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sympy
 
 from topiclib.theory.domain import Value, check_count, check_penalty, check_sizes, check_topics_per_doc, common, require
 from topiclib.theory.masking_fractions import masking_fractions, theorem2_constants
@@ -81,7 +82,7 @@ def _stage1_arguments(**arguments: object) -> tuple[Value, ...]:
     return (*values, gains.mean, gains.topic)
 
 
-@result("Theorem 2, ridge", "the minimiser at every lambda", chapter="appendix_c.ipynb#ridge")
+@result("Theorem 2, ridge", "the minimiser at every $\\lambda$", chapter="appendix_c.ipynb#ridge")
 def ridge_value_matrix(
     *, l2_coef: Value, num_topics: Value, words_per_topic: Value, topics_per_doc: Value, p_m: Value, p_c: Value, p_r: Value
 ) -> ValueMatrix:
@@ -132,8 +133,9 @@ def gradient_path(
         learning_rate=learning_rate,
     )
     check_count("steps", steps, 0)
-    if isinstance(s0, (Fraction, float)):
-        require("learning_rate", learning_rate, lambda x: (x > 0) & (x * s0 < 1), f"in (0, 1 / s0) = (0, {float(1 / s0):.6g})")
+    if not isinstance(s0, sympy.Expr):
+        bound = float(np.min(1 / s0))
+        require("learning_rate", learning_rate, lambda x: (x > 0) & (x * s0 < 1), f"in (0, 1 / s0) = (0, {bound:.6g})")
     exponent = int(steps) if isinstance(steps, Fraction) else steps
     mean = (1 - (1 - 2 * learning_rate * s0) ** exponent) / s0
     return _from_gains(big_t, v, p_m, p_c, p_r, mean, 1 - (1 - 2 * learning_rate * kappa) ** exponent)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common, require
+from topiclib.theory.domain import Value, check_count, check_sizes, check_topics_per_doc, common, require
 from topiclib.theory.masking_fractions import masking_fractions
 from topiclib.theory.results import result
 from topiclib.theory.theorem2 import theorem2
@@ -123,7 +123,7 @@ def theorem3_loss(
     )
 
 
-@result("Theorem 3", "the exact minimiser s*", chapter="appendix_d.ipynb#the-exact-minimiser")
+@result("Theorem 3", "the exact minimiser $s^*$", chapter="appendix_d.ipynb#the-exact-minimiser")
 def optimal_attention(
     *, num_topics: Value, words_per_topic: Value, topics_per_doc: Value, p_m: Value, p_c: Value, p_r: Value
 ) -> Any:
@@ -131,7 +131,8 @@ def optimal_attention(
 
     s* = 1 + y with y the positive root of a quartic (``attention_polynomial``); a float to rounding, from float64 roots. Exact
     (a Fraction for Fractions, an expression for symbols) where it is rational: 1 at tau = 1 and at p_c = 0, and
-    tau / (1 - a) - a / (tau - a) at ``num_topics = math.inf``. No arrays: ValueError.
+    tau / (1 - a) - a / (tau - a) at ``num_topics = math.inf``. No arrays: ValueError. At v = 1 there is no alpha, and s is beta:
+    queries that show a word want s*, and [MASK] queries want 1.
     """
     infinite = isinstance(num_topics, float) and math.isinf(num_topics)
     big_t, v, tau, p_m, p_c, p_r = common(
@@ -196,6 +197,7 @@ def theorem3(*, num_topics: Value, topics_per_doc: Value, p_m: Value, p_c: Value
     p_r = 0 is a ValueError: lambda_2 is infinite.
     """
     big_t, tau, p_m, p_c, p_r = common(num_topics=num_topics, topics_per_doc=topics_per_doc, p_m=p_m, p_c=p_c, p_r=p_r)
+    check_count("num_topics", big_t)
     check_topics_per_doc(tau, big_t)
     f = masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r)
     require("p_r", p_r, lambda x: x > 0, "> 0: lambda_2 divides by it")
