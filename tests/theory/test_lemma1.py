@@ -119,3 +119,4 @@ def test_rank_and_spectrum_are_those_of_the_moments(setting):
 @pytest.mark.result("hessian_rank")
 def test_rank_where_every_document_has_every_topic():
     assert hessian_rank(num_topics=3, words_per_topic=2, topics_per_doc=3) == 7
+    assert hessian_rank(num_topics=S.T, words_per_topic=S.v, topics_per_doc=S.tau) == S.T * (S.T * S.v + 1)

@@ -124,6 +124,19 @@ def test_other_constants_are_not_realisable(sizes, break_it):
     assert words == len(u) - 1
 
 
+@pytest.mark.result("theorem1_realisable", "theorem1_witness")
+def test_floats_have_slack(sizes):
+    exact = constants(sizes, 4)
+    u = [float(x) for x in exact]
+    noise = np.random.default_rng(0).uniform(-1e-9, 1e-9, size=len(u))
+    assert theorem1_realisable(u=u + noise, tol=1e-7, **sizes)
+    assert theorem1_realisable(u=noise, tol=1e-7, **sizes)
+    assert not theorem1_realisable(u=noise, tol=1e-12, **sizes)
+    assert not theorem1_realisable(u=u + 1e-3 * (np.arange(len(u)) == len(u) - 1), tol=1e-7, **sizes)
+    found = theorem1_witness(u=u, tol=1e-7, **sizes)
+    np.testing.assert_allclose(found, theorem1_witness(u=exact, **sizes).astype(float), atol=1e-9)
+
+
 @pytest.mark.result("theorem1_witness")
 def test_the_smallest_rank_is_the_number_of_topics(sizes):
     t, v = sizes["num_topics"], sizes["words_per_topic"]

@@ -99,10 +99,9 @@ def test_a_real_softmax_has_this_loss(values, alpha, beta):
     losses = softmax_losses(setting, alpha, beta, doc_len=1500, num_docs=120, seed=0)
     exact = theorem3_loss(same_topic_ratio=alpha, same_word_ratio=beta, **setting)
     error = losses.std(ddof=1) / len(losses) ** 0.5
-    assert abs(losses.mean() - float(exact)) < 3 * error + 2e-4, "2e-4: documents of 1500 words, of order 1 / N"
-    # It can fail: uniform attention is another loss.
+    assert abs(losses.mean() - float(exact)) < 3 * error  # documents of 1500 words: the bias of order 1 / N is below that
     uniform = theorem3_loss(same_topic_ratio=1, same_word_ratio=1, **setting)
-    assert abs(float(uniform - F(exact))) > 2e-4
+    assert abs(losses.mean() - float(uniform)) > 3 * error
 
 
 @pytest.mark.result("optimal_attention")

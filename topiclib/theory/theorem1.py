@@ -94,11 +94,12 @@ def theorem1_witness(
     if not theorem1_realisable(u=u, tol=tol, **arguments):
         raise ValueError("u is not realisable: must have one mean ubar >= 0 in every topic, u_0 = -c_2 ubar, and be 0 if ubar is")
     w = _free_constants(u, num_topics, words_per_topic)
-    (a,) = common(a=masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r).true)
-    zero = w[0] * 0
+    first, a = common(u=w[0], a=masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r).true)
+    if not isinstance(a, Fraction):
+        w = w.astype(np.float64)
     topic = np.repeat(np.arange(num_topics), words_per_topic)
-    gram = np.full((len(w), len(w)), zero, dtype=w.dtype if isinstance(a, Fraction) else np.float64)
-    gram[1:, 1:] += np.where(topic[:, None] == topic[None, :], 1 / (a * words_per_topic), zero)
+    gram = np.full((len(w), len(w)), 0 * first, dtype=w.dtype)
+    gram[1:, 1:] = np.where(topic[:, None] == topic[None, :], 1 / (a * words_per_topic), 0 * first)
     mean = w[1:].sum() / len(w[1:])
     if mean > tol:
         gram = gram + np.outer(w, w) / mean
