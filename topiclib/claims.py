@@ -93,7 +93,7 @@ def _record(name: str, value: float, says: str, tol: float, bound: str, paper: s
     parts += [note] if note else []
     title = name.replace("-", " ")
     markup = (
-        f'<div class="tl-claim" id="claim-{name}" style="font-size:.85em"><span aria-hidden="true">✓</span> '
+        f'<div class="tl-assertion" id="claim-{name}" style="font-size:.85em"><span aria-hidden="true">✓</span> '
         f"<b>{html.escape(title)}</b>: <code>{value:.6g}</code> ({html.escape('; '.join(parts))})</div>"
     )
     record: dict[str, Any] = {
