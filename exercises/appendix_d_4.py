@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from exercises.format import Exercise, Wrong
 from topiclib import theory
 from topiclib.checks.base import Answer, as_array, close, expect

@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "theory.theorem2": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.moments"},
     "theory.theorem3": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
     "theory.finite_documents": {"theory.domain", "theory.results", "theory.theorem2"},
-    "theory.attention": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
+    "theory.attention": {"theory.symbols", "theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
     "theory": THEORY - {"theory"},
     **{section: TRANSFORMER | {"metrics", "checks.base", "enumeration", "theory"} for section in SECTIONS},
     "checks": SECTIONS | {"checks.base"},

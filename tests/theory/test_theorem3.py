@@ -240,10 +240,10 @@ def test_the_numerical_optimum_of_the_blocks_is_the_exact_one(values):
     setting = named((*values, *PAPER_MASKS.values()))
     found = attention_optimum(theorem2(**without_tau(setting)), **setting)
     s, v = optimal_attention(**setting), values[1]
-    assert found.same_topic_mean == pytest.approx(s, rel=1e-4)
-    assert found.same_word_ratio == pytest.approx(1, abs=1e-3)
+    assert found.same_topic_mean == pytest.approx(s, rel=1e-12)
+    assert found.same_word_ratio == pytest.approx(1, rel=1e-12)
     least = theorem3_loss(same_topic_ratio=(v * s - 1) / (v - 1), same_word_ratio=1, **setting)
-    assert found.loss == pytest.approx(float(least), abs=1e-11)
+    assert found.loss == pytest.approx(float(least), abs=1e-14)
 
 
 @pytest.mark.result("attention_optimum", "diagonal_value_matrix")
@@ -256,6 +256,23 @@ def test_the_optimum_of_the_diagonal_beats_a_grid():
     assert found.loss <= surface.min()
     assert surface.min() - found.loss < 1e-4
     assert found.same_topic_ratio < 1 < found.same_word_ratio
+
+
+@pytest.mark.result("attention_optimum")
+@pytest.mark.parametrize(("values", "alpha"), [((10, 10, 2), 0.0), ((100, 10, 50), 0.5244115762498824)], ids=str)
+def test_the_optimum_of_the_diagonal_is_on_the_edge_or_inside(values, alpha):
+    setting = named((*values, *PAPER_MASKS.values()))
+    diagonal = diagonal_value_matrix(**without_tau(setting))
+    found = attention_optimum(diagonal, **setting)
+    assert found.same_topic_ratio == pytest.approx(alpha, rel=1e-9)
+    # Exact slopes: zero inside; on the edge alpha = 0 the loss rises with alpha.
+    exact = attention_loss(diagonal, same_topic_ratio=S.alpha, same_word_ratio=S.beta, **setting)
+    at = {S.alpha: sympy.Float(found.same_topic_ratio), S.beta: sympy.Float(found.same_word_ratio)}
+    by_alpha, by_beta = (float(sympy.diff(exact, x).subs(at)) for x in (S.alpha, S.beta))
+    assert abs(by_beta) < 1e-15
+    assert by_alpha > 1e-6 if alpha == 0 else abs(by_alpha) < 1e-12
+    with pytest.raises(ValueError, match=r"^words_per_topic = 1: must be at least 2"):
+        attention_optimum(diagonal, **{**setting, "words_per_topic": 1})
 
 
 @pytest.mark.result("theorem3_loss")

@@ -1,1 +1,99 @@
 """Checks of the exercises of Appendix D."""
+
+from __future__ import annotations
+
+import math
+
+from topiclib.checks.base import Answer, as_array, close, expect, register
+from topiclib.theory import masking_fractions, optimal_attention
+from topiclib.theory.theorem3 import LossTerms, loss_terms
+
+TOL = 1e-5
+
+
+@register("d-shown")
+def shown(answer: Answer) -> None:
+    for num_topics, tau, p_c, p_r in ((10, 3, 0.1, 0.2), (5, 4, 0.0, 0.5), (6, 2, 0.3, 0.0)):
+        result = answer(num_topics, tau, p_c, p_r)
+        expect(isinstance(result, (tuple, list)) and len(result) == 3, "not-three", "return three shares: M, I and O.")
+        mask, inside, outside = (float(as_array(x, (), "each share as a number")) for x in result)
+        expect(
+            close(mask, 1 - p_c - p_r, TOL),
+            "mask-share",
+            "of the selected positions those that are neither kept nor random show [MASK].",
+        )
+        hint = "a kept word is a word of the document: it belongs to the share inside."
+        expect(p_c == 0 or not close(inside, p_r * tau / num_topics, TOL), "kept-left-out", hint)
+        hint = "a random word may be of one of the document's topics too: how often, with tau of T topics?"
+        expect(not (p_r and close(inside, p_c, TOL)), "random-inside-lost", hint)
+        hint = "tau of the T topics are the document's: a random word hits one of them with that share, and not with the rest."
+        swapped = tau * 2 != num_topics and p_r and close(inside, p_c + p_r * (1 - tau / num_topics), TOL)
+        expect(not swapped, "inside-and-outside-swapped", hint)
+        expect(
+            close(mask + inside + outside, 1, TOL), "sum-not-one", "every selected position shows one of the three: they sum to 1."
+        )
+        expect(
+            close(outside, p_r * (1 - tau / num_topics), TOL), "outside-share", "which words of no topic of the document can show?"
+        )
+
+
+@register("d-curvature")
+def curvature(answer: Answer) -> None:
+    settings = ((4, 3, 2, 0.15, 0.1, 0.1), (5, 2, 3, 0.4, 0.2, 0.1), (6, 4, 1, 0.3, 0.3, 0.2))
+    for num_topics, v, tau, p_m, p_c, p_r in settings:
+        a = masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r).true
+        p = 1 / (tau * v)
+        # Two values with the right difference, 1 / (a v), and another level: the answer must use both.
+        for low in (0.0, -0.03):
+            same, found = low + 1 / (a * v), []
+            for inside in (True, False):
+                value = answer(same, low, num_topics, v, tau, inside)
+                found.append(float(as_array(value, (), "the squared distance as a number")))
+            own, rest = v * (same - p) ** 2, (tau - 1) * v * (low - p) ** 2
+            absent = (num_topics - tau) * v * low**2
+            first = own + rest + absent
+            hint = "a distance squared: the sum of squares without a root."
+            expect(not close(found[0] ** 2, first, TOL), "not-squared", hint)
+            hint = "each topic has v words, and every one of them is an entry of the vector."
+            expect(v == 1 or not close(found[0] * v, first, TOL), "one-word-a-topic", hint)
+            hint = "words of topics that the document lacks have a prediction too, and it should be 0."
+            expect(absent == 0 or not close(found[0], first - absent, TOL), "absent-words-lost", hint)
+            expect(
+                close(found[0], first, TOL), "wrong-inside", "for a word inside: own topic, the document's other topics, the rest."
+            )
+            hint = "seen from a word outside, its own topic is none of the document's: there the document has probability 0."
+            expect(not close(found[1], found[0], TOL), "outside-as-inside", hint)
+            hint = "count the topics again: own, the document's tau, and those that are neither."
+            expect(close(found[1], found[0] + 2 * p / a, TOL), "wrong-outside", hint)
+
+
+def excess(y: float, terms: LossTerms) -> float:
+    """What attention of ratio 1 + y adds to the loss of a query that shows a word of the document's topics."""
+    theta = y * terms.mass_inside / (1 + y * terms.mass_inside)
+    return float(terms.curve_inside * theta**2 - 2 * terms.pull * theta)
+
+
+@register("d-without-random")
+def without_random(answer: Answer) -> None:
+    for num_topics, v, tau, p_m, p_c in ((6, 3, 2, 0.15, 0.1), (10, 10, 4, 0.15, 0.5), (20, 5, 19, 0.4, 0.3)):
+        setting = {
+            "num_topics": num_topics, "words_per_topic": v, "topics_per_doc": tau, "p_m": float(p_m), "p_c": float(p_c), "p_r": 0.0,
+        }  # fmt: skip
+        best = optimal_attention(**setting)
+        terms = loss_terms(**setting)
+        share = terms.mass_inside
+        s = float(as_array(answer(num_topics, v, tau, p_m, p_c), (), "s as a number"))
+        expect(not close(s, best - 1, TOL), "one-missing", "you return y, how far the ratio is above 1; s is the ratio itself.")
+        moved = (best - 1) * share / (1 + (best - 1) * share)
+        hint = "this is the share of attention that moves; what ratio s moves that much?"
+        expect(not close(s, moved, TOL), "share-not-ratio", hint)
+        hint = "the share that moves is y F / (1 + y F), not y F: the column must still sum to 1."
+        expect(not close(s, 1 + moved / share, TOL), "not-normalised", hint)
+        limit = optimal_attention(**{**setting, "num_topics": math.inf})
+        hint = "this is the limit of infinitely many topics; at finite T the value of words of different topics is not 0."
+        expect(not close(s, limit, TOL), "infinitely-many-topics", hint)
+        expect(s > 1, "not-above-one", "every selected word is a kept one here, so more attention to its topic must help.")
+
+        hint = "the loss is lower at another ratio: set its derivative to zero with the terms of this setting."
+        expect(excess(s - 1, terms) <= min(excess(s * 1.05 - 1, terms), excess(s / 1.05 - 1, terms)), "not-the-minimum", hint)
+        expect(close(s, best, TOL), "not-exact", "close to the minimum, but not it: is a term left out that is small here?")

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+import sympy
 from scipy.optimize import minimize
 
+from topiclib.theory import symbols
 from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common, require
 from topiclib.theory.masking_fractions import masking_fractions, theorem2_constants
 from topiclib.theory.results import result
 from topiclib.theory.theorem2 import ValueMatrix
+
+FloatArray = npt.NDArray[np.float64]
 
 
 @result("Appendix D.4", "the diagonal among Lemma 1's minimisers", chapter="appendix_d_4.ipynb#the-diagonal-value-matrix")
@@ -91,7 +96,8 @@ def attention_loss(
 
     The sum over kinds of query ([MASK], a word of the document's topics, another word) of
     ||output||^2 - 2 output at the target + 1.
-    Equal to ``theorem3_loss`` for Theorem 2's W^V. Ratios may be arrays, of one shape or broadcasting.
+    Equal to ``theorem3_loss`` for Theorem 2's W^V. Ratios may be arrays, of one shape or broadcasting; alpha >= 0 and
+    beta > 0, where alpha = 0 is a limit that a softmax only approaches.
     """
     w0, same, different, word = (
         value_matrix.mask_column,
@@ -113,7 +119,7 @@ def attention_loss(
         different_topic=value_matrix.different_topic,
         same_word=value_matrix.same_word,
     )
-    require("same_topic_ratio", alpha, lambda x: x > 0, "> 0")
+    require("same_topic_ratio", alpha, lambda x: x >= 0, ">= 0")
     require("same_word_ratio", beta, lambda x: x > 0, "> 0")
     check_sizes(big_t, v)
     check_topics_per_doc(tau, big_t)
@@ -141,7 +147,7 @@ def attention_loss(
 class AttentionOptimum:
     """The ratios that minimise the loss, and what they amount to.
 
-    same_topic_ratio, same_word_ratio : alpha, beta
+    same_topic_ratio, same_word_ratio : alpha >= 0, beta > 0; alpha = 0 is a limit, which a softmax only approaches
     same_topic_mean : s = ((v - 1) alpha + beta) / v
     loss : the loss there
     """
@@ -159,32 +165,56 @@ def attention_optimum(
     num_topics: int,
     words_per_topic: int,
     topics_per_doc: int,
-    p_m: float,
-    p_c: float,
-    p_r: float,
+    p_m: Value,
+    p_c: Value,
+    p_r: Value,
 ) -> AttentionOptimum:
-    """The minimiser of ``attention_loss`` over alpha > 0 and beta > 0, by BFGS on their logarithms from several starts.
+    """The minimiser of ``attention_loss`` over alpha >= 0 and beta > 0, for v >= 2, to rounding.
 
-    Best of the starts (1, 1), (tau, 1), (1, tau v) and (tau, tau v). Searched in [e^-12, e^12]: an infimum at 0 or infinity
-    shows as a ratio at that edge.
+    L-BFGS with exact gradients from several starts, then Newton's method with 30 digits: valleys can be flat. beta is
+    searched between e^-12 and e^16.
     """
+    sizes = {"num_topics": num_topics, "words_per_topic": words_per_topic, "topics_per_doc": topics_per_doc}
+    if common(words_per_topic=words_per_topic)[0] == 1:
+        raise ValueError("words_per_topic = 1: must be at least 2, or there is no other word of the topic")
+    exact = {name: sympy.Rational(x) for name, x in {**vars(value_matrix), "p_m": p_m, "p_c": p_c, "p_r": p_r}.items()}
+    w = ValueMatrix(**{name: exact.pop(name) for name in vars(value_matrix)})
+    alpha, beta = symbols.alpha, symbols.beta
+    loss = attention_loss(w, same_topic_ratio=alpha, same_word_ratio=beta, **sizes, **exact)
+    slopes = [sympy.diff(loss, x) for x in (alpha, beta)]
+    numeric = sympy.lambdify((alpha, beta), [loss, *slopes], "numpy")
 
-    def loss(logs: np.ndarray) -> float:
-        alpha, beta = np.exp(np.clip(logs, -12, 12))
-        return float(
-            attention_loss(
-                value_matrix, same_topic_ratio=float(alpha), same_word_ratio=float(beta), num_topics=num_topics,
-                words_per_topic=words_per_topic, topics_per_doc=topics_per_doc, p_m=float(p_m), p_c=float(p_c), p_r=float(p_r),
-            )
-        )  # fmt: skip
+    def objective(at: FloatArray) -> tuple[float, FloatArray]:
+        ratios = np.expm1(at[0]), np.exp(at[1])  # linear near alpha = 0, logarithmic far from it
+        value, *slope = numeric(*ratios)
+        return value, np.array([slope[0] * np.exp(at[0]), slope[1] * ratios[1]])
 
     tau, word = float(topics_per_doc), float(topics_per_doc * words_per_topic)
     starts = [(1.0, 1.0), (tau, 1.0), (1.0, word), (tau, word)]
-    bounds = [(-12, 12), (-12, 12)]
     runs = [
-        minimize(loss, np.log(start), bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10}) for start in starts
+        minimize(
+            objective,
+            [np.log1p(x), np.log(y)],
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, 16), (-12, 16)],
+            options={"ftol": 1e-16, "gtol": 1e-14, "maxiter": 1000},
+        )
+        for x, y in starts
     ]
     best = min(runs, key=lambda run: float(run.fun))
-    alpha, beta = np.exp(best.x)
-    mean = ((words_per_topic - 1) * alpha + beta) / words_per_topic
-    return AttentionOptimum(float(alpha), float(beta), float(mean), float(best.fun))
+    found = _polished(slopes, float(np.expm1(best.x[0])), float(np.exp(best.x[1])))
+    mean = ((words_per_topic - 1) * found[0] + found[1]) / words_per_topic
+    at = dict(zip((alpha, beta), map(sympy.Float, found), strict=True))
+    return AttentionOptimum(*found, mean, float(loss.subs(at)))
+
+
+def _polished(slopes: list[Value], alpha: float, beta: float) -> tuple[float, float]:
+    """The zero of both slopes next to a point, or on the edge alpha = 0 that of the second one."""
+    variables = (symbols.alpha, symbols.beta)
+    if alpha > 0:
+        zero = sympy.nsolve(slopes, variables, (alpha, beta), prec=30)
+        if zero[0] > 0:
+            return float(zero[0]), float(zero[1])
+    on_edge = slopes[1].subs(variables[0], 0)
+    return 0.0, float(sympy.nsolve(on_edge, variables[1], beta, prec=30))

@@ -24,3 +24,6 @@ g = sympy.Symbol("g", real=True)
 P_plus, A = sympy.symbols("P_+ A", positive=True)  # P(|M| >= 1); total concentration of a Dirichlet (not attention)
 W_mean = sympy.Symbol("W_mean", real=True)  # mean of a row over the words
 b, c, S, mu = sympy.symbols("b c S mu", real=True)  # attention: on a word itself, on another of its topic, on the topic; multiplier
+theta, psi, theta_I, theta_O = sympy.symbols("theta psi theta_I theta_O", real=True)
+F, F_I, F_O, Q_I, Q_O, K, pi_I, pi_O = sympy.symbols("F F_I F_O Q_I Q_O K pi_I pi_O", positive=True)
+Y, delta, epsilon = sympy.symbols("Y delta epsilon", positive=True)
