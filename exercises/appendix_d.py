@@ -207,7 +207,7 @@ EXERCISES = [
         """,
         alternative="""
             from scipy.optimize import brentq
-            from topiclib.theory.theorem3 import loss_terms
+            from topiclib.theory import loss_terms
 
             def best_ratio(num_topics, words_per_topic, topics_per_doc, p_m, p_c):
                 k = loss_terms(
@@ -219,7 +219,7 @@ EXERCISES = [
         wrong=(
             Wrong(
                 """
-                from topiclib.theory.theorem3 import loss_terms
+                from topiclib.theory import loss_terms
 
                 def best_ratio(num_topics, words_per_topic, topics_per_doc, p_m, p_c):
                     k = loss_terms(
@@ -231,7 +231,7 @@ EXERCISES = [
             ),
             Wrong(
                 """
-                from topiclib.theory.theorem3 import loss_terms
+                from topiclib.theory import loss_terms
 
                 def best_ratio(num_topics, words_per_topic, topics_per_doc, p_m, p_c):
                     k = loss_terms(
@@ -243,7 +243,7 @@ EXERCISES = [
             ),
             Wrong(
                 """
-                from topiclib.theory.theorem3 import loss_terms
+                from topiclib.theory import loss_terms
 
                 def best_ratio(num_topics, words_per_topic, topics_per_doc, p_m, p_c):
                     k = loss_terms(

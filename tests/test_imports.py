@@ -16,9 +16,9 @@ DATA = {"validation", "vocabulary", "documents", "masking"}
 TRANSFORMER = DATA | {"settings", "model", "losses"}
 THEORY = {
     f"theory.{name}"
-    for name in ("results", "domain", "masking_fractions", "moments", "lemma1", "theorem1", "theorem2", "theorem3",
-                 "finite_documents", "attention")
-} | {"theory"}  # fmt: skip
+    for name in ("results", "domain", "masked_tokens", "moments", "minimisers", "embeddings", "value_matrix", "attention_weights",
+                 "finite_length", "attention_patterns")
+}  # fmt: skip
 # What each module may import from topiclib, from the bottom to the top.
 ALLOWED: dict[str, set[str]] = {
     "": set(),
@@ -43,15 +43,21 @@ ALLOWED: dict[str, set[str]] = {
     "theory.symbols": set(),
     "theory.results": set(),
     "theory.domain": {"validation"},
-    "theory.masking_fractions": {"theory.domain", "theory.results"},
-    "theory.moments": {"theory.domain", "theory.results", "theory.masking_fractions"},
-    "theory.lemma1": {"theory.domain", "theory.results", "theory.masking_fractions"},
-    "theory.theorem1": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.moments", "theory.lemma1"},
-    "theory.theorem2": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.moments"},
-    "theory.theorem3": {"theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
-    "theory.finite_documents": {"theory.domain", "theory.results", "theory.theorem2"},
-    "theory.attention": {"theory.symbols", "theory.domain", "theory.results", "theory.masking_fractions", "theory.theorem2"},
-    "theory": THEORY - {"theory"},
+    "theory.masked_tokens": {"theory.domain", "theory.results"},
+    "theory.moments": {"theory.domain", "theory.results", "theory.masked_tokens"},
+    "theory.minimisers": {"theory.domain", "theory.results", "theory.masked_tokens"},
+    "theory.embeddings": {"theory.domain", "theory.results", "theory.masked_tokens", "theory.moments", "theory.minimisers"},
+    "theory.value_matrix": {"theory.domain", "theory.results", "theory.masked_tokens", "theory.moments"},
+    "theory.attention_weights": {"theory.domain", "theory.results", "theory.masked_tokens", "theory.value_matrix"},
+    "theory.finite_length": {"theory.domain", "theory.results", "theory.value_matrix"},
+    "theory.attention_patterns": {
+        "theory.symbols",
+        "theory.domain",
+        "theory.results",
+        "theory.masked_tokens",
+        "theory.value_matrix",
+    },
+    "theory": THEORY,
     **{section: TRANSFORMER | {"metrics", "checks.base", "enumeration", "theory"} for section in SECTIONS},
     "checks": SECTIONS | {"checks.base"},
 }
@@ -68,12 +74,13 @@ PACKAGES: dict[str, set[str]] = {
         "theory.symbols",
         "theory.domain",
         "theory.moments",
-        "theory.lemma1",
-        "theory.theorem1",
-        "theory.theorem2",
-        "theory.finite_documents",
+        "theory.minimisers",
+        "theory.embeddings",
+        "theory.value_matrix",
+        "theory.finite_length",
+        "theory.attention_patterns",
     },
-    "scipy": {"theory.attention"},
+    "scipy": {"theory.attention_patterns"},
     "numpy": set(ALLOWED),
     "topiclib": set(ALLOWED),
 }

@@ -18,7 +18,7 @@ GOOD = {
 PLAIN = ["masking_fractions", "theorem2_constants", "spectrum", "effective_topics_per_doc", "lemma1", "lemma1_mask_row",
          "hessian_rank", "theorem1", "theorem1_mask_row", "embedding_dim_loss", "embedding_weight_decay", "theorem2",
          "ridge_value_matrix", "gradient_path", "finite_documents", "theorem3_loss", "theorem3", "diagonal_value_matrix",
-         "attention_polynomial"]  # fmt: skip
+         "attention_polynomial", "loss_terms"]  # fmt: skip
 EMBEDDINGS = ("theorem1_realisable", "theorem1_witness")
 
 

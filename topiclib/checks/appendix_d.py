@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
-from topiclib.theory import masking_fractions, optimal_attention
-from topiclib.theory.theorem3 import LossTerms, loss_terms
+from topiclib.theory import LossTerms, loss_terms, masking_fractions, optimal_attention
 
 TOL = 1e-5
 

@@ -4,18 +4,22 @@ Every function takes keyword arguments: numbers, Fractions (Fractions in, Fracti
 symbols of ``topiclib.theory.symbols``.
 """
 
-from topiclib.theory.attention import (
+from topiclib.theory.attention_patterns import (
     AttentionOptimum,
     attention_loss,
     attention_optimum,
     diagonal_value_matrix,
 )
-from topiclib.theory.finite_documents import finite_documents
-from topiclib.theory.lemma1 import BlockSums, hessian_rank, lemma1, lemma1_mask_row
-from topiclib.theory.masking_fractions import Constants, MaskingFractions, masking_fractions, theorem2_constants
-from topiclib.theory.moments import Spectrum, effective_topics_per_doc, spectrum
-from topiclib.theory.results import RESULTS, Result
-from topiclib.theory.theorem1 import (
+from topiclib.theory.attention_weights import (
+    Interval,
+    LossTerms,
+    attention_polynomial,
+    loss_terms,
+    optimal_attention,
+    theorem3,
+    theorem3_loss,
+)
+from topiclib.theory.embeddings import (
     WeightDecay,
     embedding_dim_loss,
     embedding_weight_decay,
@@ -24,8 +28,12 @@ from topiclib.theory.theorem1 import (
     theorem1_realisable,
     theorem1_witness,
 )
-from topiclib.theory.theorem2 import ValueMatrix, gradient_path, ridge_value_matrix, theorem2
-from topiclib.theory.theorem3 import Interval, attention_polynomial, optimal_attention, theorem3, theorem3_loss
+from topiclib.theory.finite_length import finite_documents
+from topiclib.theory.masked_tokens import Constants, MaskingFractions, masking_fractions, theorem2_constants
+from topiclib.theory.minimisers import BlockSums, hessian_rank, lemma1, lemma1_mask_row
+from topiclib.theory.moments import Spectrum, effective_topics_per_doc, spectrum
+from topiclib.theory.results import RESULTS, Result
+from topiclib.theory.value_matrix import ValueMatrix, gradient_path, ridge_value_matrix, theorem2
 
 __all__ = [
     "RESULTS",
@@ -33,6 +41,7 @@ __all__ = [
     "BlockSums",
     "Constants",
     "Interval",
+    "LossTerms",
     "MaskingFractions",
     "Result",
     "Spectrum",
@@ -50,6 +59,7 @@ __all__ = [
     "hessian_rank",
     "lemma1",
     "lemma1_mask_row",
+    "loss_terms",
     "masking_fractions",
     "optimal_attention",
     "ridge_value_matrix",

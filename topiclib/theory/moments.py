@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 
 from topiclib.theory.domain import Value, check_sizes, common, require
-from topiclib.theory.masking_fractions import masking_fractions
+from topiclib.theory.masked_tokens import masking_fractions
 from topiclib.theory.results import result
 
 

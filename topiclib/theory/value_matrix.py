@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sympy
 
 from topiclib.theory.domain import Value, check_count, check_penalty, check_sizes, check_topics_per_doc, common, require
-from topiclib.theory.masking_fractions import masking_fractions, theorem2_constants
+from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
 from topiclib.theory.moments import spectrum
 from topiclib.theory.results import result
 

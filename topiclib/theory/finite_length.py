@@ -23,7 +23,7 @@ from topiclib.theory.domain import (
     require,
 )
 from topiclib.theory.results import result
-from topiclib.theory.theorem2 import ValueMatrix
+from topiclib.theory.value_matrix import ValueMatrix
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from topiclib.documents import DocumentSettings, sample_documents
 from topiclib.enumeration import attention_loss as enumerated_loss
 from topiclib.masking import MaskingSettings, mask_documents
 from topiclib.theory import (
+    ValueMatrix,
     attention_loss,
     attention_optimum,
     attention_polynomial,
@@ -25,7 +26,6 @@ from topiclib.theory import (
     theorem3_loss,
 )
 from topiclib.theory import symbols as S
-from topiclib.theory.theorem2 import ValueMatrix
 
 RATIOS = [(F(1), F(1)), (F(3), F(1)), (F(1), F(7, 2)), (F(5, 2), F(1, 3)), (F(1, 4), F(20))]
 PAPER_MASKS = {"p_m": F("0.15"), "p_c": F("0.1"), "p_r": F("0.1")}
@@ -35,7 +35,7 @@ def without_tau(setting):
     return {k: x for k, x in setting.items() if k != "topics_per_doc"}
 
 
-@pytest.mark.result("theorem3_loss", "attention_loss")
+@pytest.mark.result("theorem3_loss", "loss_terms", "attention_loss")
 @pytest.mark.parametrize("ratios", RATIOS, ids=str)
 def test_the_closed_form_is_the_enumerated_loss(setting, ratios):
     ratio = dict(zip(("same_topic_ratio", "same_word_ratio"), ratios, strict=True))

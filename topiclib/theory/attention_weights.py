@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from topiclib.theory.domain import Value, check_count, check_sizes, check_topics_per_doc, common, require
-from topiclib.theory.masking_fractions import masking_fractions
+from topiclib.theory.masked_tokens import masking_fractions
 from topiclib.theory.results import result
-from topiclib.theory.theorem2 import theorem2
+from topiclib.theory.value_matrix import theorem2
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class LossTerms:
     base: Value
 
 
+@result("Theorem 3", "the constants of the loss", chapter="appendix_d.ipynb#the-loss-in-closed-form")
 def loss_terms(
     *, num_topics: Value, words_per_topic: Value, topics_per_doc: Value, p_m: Value, p_c: Value, p_r: Value
 ) -> LossTerms:

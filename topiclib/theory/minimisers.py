@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common
-from topiclib.theory.masking_fractions import theorem2_constants
+from topiclib.theory.masked_tokens import theorem2_constants
 from topiclib.theory.results import result
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import sympy
 
 from topiclib.theory.domain import Value, check_count, check_penalty, check_sizes, check_topics_per_doc, common
-from topiclib.theory.lemma1 import BlockSums
-from topiclib.theory.masking_fractions import masking_fractions, theorem2_constants
+from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
+from topiclib.theory.minimisers import BlockSums
 from topiclib.theory.moments import spectrum
 from topiclib.theory.results import result
 

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 
 from topiclib.theory import symbols
 from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common, require
-from topiclib.theory.masking_fractions import masking_fractions, theorem2_constants
+from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
 from topiclib.theory.results import result
-from topiclib.theory.theorem2 import ValueMatrix
+from topiclib.theory.value_matrix import ValueMatrix
 
 FloatArray = npt.NDArray[np.float64]
 

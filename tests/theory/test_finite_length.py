@@ -11,7 +11,7 @@ from topiclib.enumeration import finite_moments, minimum_norm_solution, ridge_so
 from topiclib.masking import MaskingSettings, mask_documents
 from topiclib.theory import finite_documents, ridge_value_matrix, theorem2
 from topiclib.theory import symbols as S
-from topiclib.theory.finite_documents import mask_counts
+from topiclib.theory.finite_length import mask_counts
 
 SMALL = [
     (3, 1, 2, F("0.15"), F("0.1"), F("0.1")),
