@@ -87,8 +87,9 @@ def put_tests(course: Path, text: str) -> None:
 
 
 def loose_numbers(page: str) -> list[str]:
-    """What the prose check says of the page, apart from the chapters' titles, which begin with their numbers."""
-    cell = nbformat.v4.new_markdown_cell(re.sub(r"\[[^\]]*\]\(", "[](", page), id="page")
+    """What the prose check says of the page, apart from the chapters' titles and the tests' names, which hold labels."""
+    text = re.sub(r"<code>.*?</code>", "", re.sub(r"\[[^\]]*\]\(", "[](", page))
+    cell = nbformat.v4.new_markdown_cell(text, id="page")
     return list(prose_findings(nbformat.v4.new_notebook(cells=[cell])))
 
 

@@ -137,7 +137,8 @@ def test_no_chapter_holds_a_solution() -> None:
         text = path.read_text()
         for exercise in EXERCISES.values():
             for line in exercise.reference.splitlines():
-                if len(line.strip()) > 30 and line.strip() not in exercise.stub:
+                imports = line.strip().startswith(("import ", "from "))  # a chapter may use what a solution uses
+                if len(line.strip()) > 30 and line.strip() not in exercise.stub and not imports:
                     assert line.strip() not in text, f"{path.name} holds a line of {exercise.id}'s solution"
 
 

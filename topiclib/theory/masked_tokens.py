@@ -47,7 +47,11 @@ class Constants:
     c_3: Value
 
 
-@result("Theorem 2, constants", "$c_1$, $c_2$ and $c_3$", chapter="appendix_c.ipynb#c2-the-smallest-of-the-minimisers")
+@result(
+    "Theorem 2, constants",
+    "$c_1$, $c_2$ and $c_3$",
+    chapter="appendix_c.ipynb#c2-the-smallest-of-the-minimisers",
+)
 def theorem2_constants(*, num_topics: Value, words_per_topic: Value, p_m: Value, p_c: Value, p_r: Value) -> Constants:
     """c_1 = r / (m a T v), c_2 = (1 - m) / m and c_3 = 1 / a (Theorem 2; Lemma 1 has them too).
 
