@@ -21,7 +21,7 @@ def _hidden_possible_constants(answer: Answer) -> None:
 
 
 def _hidden_unequal_topics(answer: Answer) -> None:
-    got = as_array(answer(0.5, [0.25, 0.1, 4.0], 0.5), (3,), "one eigenvalue for each direction")
+    got = as_array(answer(0.5, np.array([0.25, 0.1, 4.0]), 0.5), (3,), "one eigenvalue for each direction")
     expect(close(got, [1.0, 0.0, 1.9375]), "other-settings", "it fails for other variances.")
 
 

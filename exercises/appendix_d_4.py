@@ -159,10 +159,10 @@ EXERCISES: list[Exercise] = [
         ''',
         reference="""
             def least_loss(num_topics, words_per_topic, topics_per_doc, p_c, p_r):
-                inside = p_c + p_r * topics_per_doc / num_topics
-                kept = p_c / inside
+                shows_own_topic = p_c + p_r * topics_per_doc / num_topics
+                kept = p_c / shows_own_topic
                 blind = 1 - 1 / (topics_per_doc * words_per_topic)
-                return (1 - inside) * blind + inside * (1 - kept**2) * blind
+                return (1 - shows_own_topic) * blind + shows_own_topic * (1 - kept**2) * blind
         """,
         alternative="""
             def least_loss(num_topics, words_per_topic, topics_per_doc, p_c, p_r):

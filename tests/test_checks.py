@@ -9,6 +9,7 @@ import torch
 from topiclib import checks
 from topiclib.checks import Misconception, Verdict, check, names
 from topiclib.checks.base import _CHECKS, Answer, as_array, close, expect, register, verdict_of
+from topiclib.theory import theorem2
 
 ID = "0.0-double"
 
@@ -220,3 +221,40 @@ def test_an_answer_may_change_its_arguments_and_a_generator_goes_on() -> None:
 
     assert verdict_of("x", test, in_place).status == "passed"
     assert seen[0] != seen[1]
+
+
+def _range_on_a_grid(loss: Any, best_s: float, share: float) -> Any:
+    s = best_s * np.geomspace(1e-5, 1e5, 200_001)
+    inside = s[loss(s) <= (1 + share) * loss(best_s)]
+    return inside[0], inside[-1]
+
+
+def _key_and_query(alpha: float, beta: float, num_topics: int, v: int) -> Any:
+    scores = np.zeros((num_topics * v + 1,) * 2)
+    scores[1:, 1:] = np.kron(np.eye(num_topics), np.full((v, v), np.log(alpha)))
+    np.fill_diagonal(scores, np.log(beta))
+    return np.stack([np.eye(len(scores)), scores * len(scores) ** 0.5])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    [
+        ("d-shown", lambda T, tau, p_c, p_r: np.array([1 - p_c - p_r, p_c + p_r * tau / T, p_r * (1 - tau / T)])),
+        ("d-shown", lambda T, tau, p_c, p_r: torch.tensor([1 - p_c - p_r, p_c + p_r * tau / T, p_r * (1 - tau / T)])),
+        ("d.5-flat-range", _range_on_a_grid),
+        ("5.3-realise", _key_and_query),
+        ("errata-large-constant", lambda T, v, bound: (0.25, 0.5 - 1e-14, 0.5 - 1e-14)),
+        ("5.2-three-values", lambda **k: [torch.tensor(x, requires_grad=True) for x in list(vars(theorem2(**k)).values())[:3]]),
+    ],
+)
+def test_right_answers_of_other_kinds_pass(exercise: str, answer: Answer) -> None:
+    assert check(exercise, answer).status == "passed"
+
+
+def test_no_topics_in_the_row_of_mask_either() -> None:
+    def with_topics_in_row_0(num_topics: int, v: int) -> Any:
+        w = np.full((num_topics * v + 1,) * 2, 1 / (num_topics * v))
+        w[0] = np.append(0, np.repeat(np.arange(num_topics) - (num_topics - 1) / 2, v))
+        return w
+
+    assert check("errata-no-topics", with_topics_in_row_0).key == "topics-differ"

@@ -395,3 +395,17 @@ def test_bad_input_names_the_argument(call: Callable[[], object], error: type[Ex
     with pytest.raises(error) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_sizes_of_any_whole_kind() -> None:
+    """No overflow: neither of range, whose length is 64 bits, nor of NumPy's integers."""
+    given = sizes(3, 2, 2, F(1, 5), F(1, 10), F(1, 10))
+    for key in ("num_topics", "words_per_topic"):
+        for huge in (10**30, np.int64(2**62)):
+            for function in (
+                infinite_moments,
+                lambda **k: finite_moments(doc_len=2, **k),
+                lambda **k: attention_loss(np.eye(7, dtype=int), same_topic_ratio=1, same_word_ratio=1, **k),
+            ):
+                with pytest.raises(ValueError, match="cases: at most"):
+                    function(**given | {key: huge})

@@ -109,13 +109,17 @@ class _Setting:
             raise ValueError(f"p_c + p_r = {p_c + p_r}: must be at most 1")
 
     @property
+    def num_words(self) -> int:
+        return int(self.num_topics) * int(self.words_per_topic)  # NumPy's integers would overflow.
+
+    @property
     def words(self) -> range:
-        return range(1, self.num_topics * self.words_per_topic + 1)
+        return range(1, self.num_words + 1)
 
     @property
     def size(self) -> int:
         """V = Tv + 1."""
-        return len(self.words) + 1
+        return self.num_words + 1
 
     def topic(self, word: int) -> int:
         return -(-word // self.words_per_topic)
@@ -129,7 +133,7 @@ class _Setting:
     @property
     def outcomes(self) -> int:
         """How many outcomes a position has: its word; left alone, kept, [MASK], or one of Tv random words."""
-        return self.topics_per_doc * self.words_per_topic * (len(self.words) + 3)
+        return int(self.topics_per_doc) * int(self.words_per_topic) * (self.num_words + 3)
 
     def documents(self) -> Iterator[list[Outcome]]:
         """For each of the equally likely topic sets every outcome of one position, but for the impossible ones.
@@ -137,7 +141,7 @@ class _Setting:
         The weights have one sum over all topic sets. Each topic of a set is as likely, and so is each of its words.
         """
         p_m, p_c, p_r = _exact("p_m", self.p_m), _exact("p_c", self.p_c), _exact("p_r", self.p_r)
-        fates = (1 - p_m, p_m * p_c, p_m * (1 - p_c - p_r), p_m * p_r / len(self.words))
+        fates = (1 - p_m, p_m * p_c, p_m * (1 - p_c - p_r), p_m * p_r / self.num_words)
         scale = lcm(*(fate.denominator for fate in fates))
         alone, kept, masked, random = (int(fate * scale) for fate in fates)
         for topics in combinations(range(1, self.num_topics + 1), self.topics_per_doc):
@@ -312,10 +316,10 @@ def attention_loss(
     >= 0, and ValueError where all weights of a query are 0.
     """
     setting = _Setting(num_topics, words_per_topic, topics_per_doc, p_m, p_c, p_r)
+    setting.check_cases(setting.size**3)
     matrix = _matrix("value_matrix", value_matrix, setting.size)
     word, topic = _ratio("same_word_ratio", same_word_ratio), _ratio("same_topic_ratio", same_topic_ratio)
     ratios = _ratios(setting, word, topic, _ratio("mask_ratio", mask_ratio))
-    setting.check_cases(setting.size**3)
     loss, total = Fraction(0), 0
     for position in setting.documents():
         x = _tally(((outcome.shown, outcome.weight) for outcome in position), setting.size)

@@ -124,3 +124,74 @@ def test_one_kind_for_all():
 def test_no_name_is_left_out():
     functions = {name for name in theory.__all__ if callable(getattr(theory, name)) and name[0].islower()}
     assert functions == {*PLAIN, *EMBEDDINGS, "optimal_attention", "attention_loss", "attention_optimum"}
+
+
+def test_numpy_whole_numbers_do_not_overflow():
+    """Fraction(np.int64(3)) counts in 64 bits: the sign of large products was lost."""
+    given = arguments("optimal_attention") | {"num_topics": 4}
+    for key in ("num_topics", "words_per_topic", "topics_per_doc"):
+        assert theory.optimal_attention(**given | {key: np.int64(given[key])}) == theory.optimal_attention(**given)
+    (number,) = common(x=np.int64(3))
+    assert type(number.numerator) is int
+
+
+def test_numbers_beside_symbols_are_checked_too():
+    for name in ("lemma1", "embedding_weight_decay", "loss_terms", "attention_polynomial"):
+        with pytest.raises(ValueError, match=r"^topics_per_doc = 4: must be .* below num_topics = 4"):
+            getattr(theory, name)(**arguments(name) | {"topics_per_doc": 4, "p_m": S.p_m})
+    with pytest.raises(ValueError, match=r"^topics_per_doc = 5: must be from 1 to num_topics = 4"):
+        theory.spectrum(**arguments("spectrum") | {"topics_per_doc": 5, "p_m": S.p_m})
+    assert theory.spectrum(**arguments("spectrum") | {"num_topics": 1, "topics_per_doc": 1, "p_m": S.p_m}).topic == 0
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_not_finite_not_real_and_mixed_arguments_are_named(name):
+    function, given = getattr(theory, name), arguments(name)
+    for key in given:
+        for wrong in (np.inf, np.nan, [1.0, np.nan], [], sympy.nan, sympy.oo, sympy.I, [[1], [1, 2]]):
+            with pytest.raises((TypeError, ValueError), match=rf"^{key} = .*: must be "):
+                function(**given | {key: wrong})
+    first, second = list(given)[:2]
+    with pytest.raises(ValueError, match=rf"(?=.*{first} has shape \(2,\))(?=.*{second} has shape \(3,\)).*: must be shapes"):
+        function(**given | {first: [0.5, 0.5], second: [0.5] * 3})
+    with pytest.raises(TypeError, match=rf"^{first} = .*: must be a number beside the symbolic {second} = x$"):
+        function(**given | {first: [0.5, 0.5], second: sympy.Symbol("x")})
+
+
+def test_a_penalty_however_large_leaves_zero():
+    found = theory.embedding_weight_decay(**arguments("embedding_weight_decay") | {"l2_coef": 1e308})
+    assert found.topic_eigenvalue == 0
+
+
+def test_value_matrix_and_sizes_are_checked():
+    w = theory.theorem2(**arguments("theorem2"))
+    np.testing.assert_array_equal(w.matrix(4.0, np.int64(3)), w.matrix(4, 3))
+    for size in (2.5, [4], S.T, None):
+        with pytest.raises((TypeError, ValueError), match=r"^num_topics = .*: must be "):
+            w.matrix(size, 3)
+    for entry in (S.u, np.ones(2)):
+        with pytest.raises(TypeError, match=r"^mask_column = .*: must be a number"):
+            theory.ValueMatrix(entry, 0, 0, 0).matrix(4, 3)
+    sizes = {"num_topics": 4, "words_per_topic": 3, "topics_per_doc": 2, "p_m": 0.15, "p_c": 0.1, "p_r": 0.1}
+    with pytest.raises(TypeError, match=r"^value_matrix = .*: must be a ValueMatrix"):
+        theory.attention_loss(np.eye(13), same_topic_ratio=1, same_word_ratio=1, **sizes)
+    with pytest.raises(TypeError, match=r"^value_matrix = .*: must be a ValueMatrix"):
+        theory.attention_optimum(np.eye(13), **sizes)
+    for key, wrong in (("num_topics", None), ("num_topics", S.T), ("p_m", "0.15"), ("p_m", [0.1, 0.2]), ("words_per_topic", 2.5)):
+        with pytest.raises((TypeError, ValueError), match=rf"^{key} = .*: must be "):
+            theory.attention_optimum(w, **sizes | {key: wrong})
+    for wrong in (None, 3, "u"):
+        with pytest.raises(TypeError, match=r"^u = .*: must be a list or an array"):
+            theory.theorem1_realisable(u=wrong, **{k: sizes[k] for k in ("num_topics", "words_per_topic", "p_m", "p_c", "p_r")})
+
+
+def test_constants_that_are_not_numbers_are_no_embedding():
+    """A NaN in any topic but the first used to count as possible."""
+    given = {"num_topics": 2, "words_per_topic": 2, "p_m": 0.5, "p_c": 0.0, "p_r": 0.0}
+    assert theory.theorem1_realisable(u=[-1, 1, 1, 1, 1], **given)
+    assert theory.theorem1_realisable(u=[-1, 1, 1, 1, 1], **given | {"num_topics": 2.0})
+    for wrong in (np.nan, np.inf, S.u):
+        with pytest.raises((TypeError, ValueError), match=r"^u\[3\] = .*: must be "):
+            theory.theorem1_realisable(u=[-1, 1, 1, wrong, 1], **given)
+    with pytest.raises(ValueError, match=r"^tol = -1: must be "):
+        theory.theorem1_realisable(u=[-1, 1, 1, 1, 1], tol=-1, **given)

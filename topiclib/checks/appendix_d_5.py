@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
@@ -62,9 +64,9 @@ def standard_errors(answer: Answer) -> None:
 def flat_range(answer: Answer) -> None:
     def ends(floor: float, width: float, share: float) -> tuple[float, float]:
         # In log s a parabola to the left, flatter to the right by ``width``.
-        def loss(s: float) -> float:
-            x = float(np.log(s / 3.0))
-            return floor * (1 + (x if x < 0 else x / width) ** 2)
+        def loss(s: Any) -> Any:  # of an array too
+            x = np.log(np.asarray(s, dtype=float) / 3.0)
+            return floor * (1 + np.where(x < 0, x, x / width) ** 2)[()]
 
         low, high = as_array(answer(loss, 3.0, share), (2,), "the two ends")
         hint = "the share is one of the loss, not of s: how far may s go before the loss has risen by it?"

@@ -112,13 +112,20 @@ def expect(condition: object, key: str, hint: str) -> None:
         raise Misconception(key, hint)
 
 
+def _plain(value: Any) -> Any:
+    """A torch tensor as an array, also one with a gradient, sympy's truth values as Python's; anything else as it is."""
+    if type(value).__name__ in ("BooleanTrue", "BooleanFalse"):
+        return bool(value)
+    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+
+
 def as_array(value: object, shape: tuple[int, ...], what: str) -> npt.NDArray[np.float64]:
     """The answer's return value as a float array of the given shape; Misconception for anything else."""
     if value is None:
         raise Misconception("no-return", f"your function returns None: end it with a return of {what}.")
     try:
-        tensor = value.detach().cpu().numpy() if hasattr(value, "detach") else value
-        found = np.asarray(tensor)
+        plain = [_plain(x) for x in value] if isinstance(value, (list, tuple)) else _plain(value)
+        found = np.asarray(plain)
         if found.dtype.kind in "SU":
             raise TypeError
         array = found.astype(np.float64)

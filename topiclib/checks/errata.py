@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from topiclib import theory
@@ -21,7 +23,8 @@ def large_constant(answer: Answer) -> None:
     for big_t, v, bound in ((10, 10, 1.0), (10, 10, 50.0), (100, 10, 2.0)):
         p_m, p_c, p_r = (float(x) for x in as_array(answer(big_t, v, bound), (3,), "p_m, p_c, p_r"))
         _assumption_4(p_m, p_c, p_r)
-        c_1 = theory.theorem2_constants(num_topics=big_t, words_per_topic=v, p_m=p_m, p_c=p_c, p_r=p_r).c_1
+        masks = {"p_m": Fraction(p_m), "p_c": Fraction(p_c), "p_r": Fraction(p_r)}  # exact, however little of [MASK] is left
+        c_1 = theory.theorem2_constants(num_topics=big_t, words_per_topic=v, **masks).c_1
         hint = "c_1 is not above the bound: which factor of its denominator can be made as small as you like?"
         expect(c_1 > bound, "not-large-enough", hint)
 
@@ -33,7 +36,7 @@ def no_topics(answer: Answer) -> None:
         w = as_array(answer(big_t, v), (words + 1, words + 1), "the matrix")
         document = np.full(words + 1, 1 / words)
         document[0] = 0
-        sums = w[1:, 1:].reshape(words, big_t, v).sum(axis=2)
+        sums = w[:, 1:].reshape(words + 1, big_t, v).sum(axis=2)
         hint = "each row should have the same sum over every topic; yours prefers some topic, as Lemma 1's matrices do."
         expect(close(sums, sums[:, :1], 1e-6), "topics-differ", hint)
         for masking in (MaskingSettings(0.3, 0.2, 0.1), MaskingSettings(0.6, 0.1, 0.3)):

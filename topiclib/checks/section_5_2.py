@@ -69,7 +69,9 @@ def three_values(answer: Answer) -> None:
         hint = "true words are diluted by what is selected and not kept: p_c of the selected positions keep their word."
         expect(not close((same - different) * v, 1 / (1 - setting["p_m"]), TOL), "kept-words-forgotten", hint)
         expect(
-            close((same - different) * v * share.true, 1, TOL), "wrong-boost", "check c_3: which fraction of the words survives?"
+            close((same - different) * v * share.true, 1, TOL),
+            "wrong-boost",
+            "same minus different must be c_3 / v: is c_3 wrong, or one of the two values?",
         )
         expect(not close(different, -exact.different_topic, TOL), "sign", "mind the sign of the value for different topics.")
         seen, true = documents_of(setting)

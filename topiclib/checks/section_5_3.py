@@ -73,7 +73,8 @@ def realise(answer: Answer) -> None:
         vocabulary = Vocabulary(num_topics, v)
         size = vocabulary.size
         result = answer(alpha, beta, num_topics, v)
-        expect(isinstance(result, (tuple, list)) and len(result) == 2, "not-a-pair", "return two matrices, W_K and W_Q.")
+        pair = isinstance(result, (tuple, list)) or (hasattr(result, "shape") and len(result.shape) == 3)
+        expect(pair and len(result) == 2, "not-a-pair", "return two matrices, W_K and W_Q.")
         w_k, w_q = (as_array(w, (size, size), name) for w, name in zip(result, ("W_K", "W_Q"), strict=True))
         scores = w_k.T @ w_q
         relation = vocabulary.relations()

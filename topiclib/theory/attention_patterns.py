@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,11 @@ import sympy
 from scipy.optimize import minimize
 
 from topiclib.theory import symbols
-from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common, require
+from topiclib.theory.domain import Value, check_size, check_sizes, check_topics_per_doc, common, require
 from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
 from topiclib.theory.results import result
 from topiclib.theory.value_matrix import ValueMatrix
+from topiclib.validation import check_type, shown
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -99,12 +101,7 @@ def attention_loss(
     Equal to ``theorem3_loss`` for Theorem 2's W^V. Ratios may be arrays, of one shape or broadcasting; alpha >= 0 and
     beta > 0, where alpha = 0 is a limit that a softmax only approaches.
     """
-    w0, same, different, word = (
-        value_matrix.mask_column,
-        value_matrix.same_topic,
-        value_matrix.different_topic,
-        value_matrix.same_word,
-    )
+    check_type("value_matrix", value_matrix, ValueMatrix)
     alpha, beta, big_t, v, tau, p_m, p_c, p_r, w0, same, different, word = common(
         same_topic_ratio=same_topic_ratio,
         same_word_ratio=same_word_ratio,
@@ -174,10 +171,13 @@ def attention_optimum(
     L-BFGS with exact gradients from several starts, then Newton's method with 30 digits: valleys can be flat. beta is
     searched between e^-12 and e^16.
     """
+    check_type("value_matrix", value_matrix, ValueMatrix)
     sizes = {"num_topics": num_topics, "words_per_topic": words_per_topic, "topics_per_doc": topics_per_doc}
-    if common(words_per_topic=words_per_topic)[0] == 1:
+    sizes = {name: check_size(name, x) for name, x in sizes.items()}
+    num_topics, words_per_topic, topics_per_doc = sizes.values()
+    if words_per_topic == 1:
         raise ValueError("words_per_topic = 1: must be at least 2, or there is no other word of the topic")
-    exact = {name: sympy.Rational(x) for name, x in {**vars(value_matrix), "p_m": p_m, "p_c": p_c, "p_r": p_r}.items()}
+    exact = {name: _rational(name, x) for name, x in {**vars(value_matrix), "p_m": p_m, "p_c": p_c, "p_r": p_r}.items()}
     w = ValueMatrix(**{name: exact.pop(name) for name in vars(value_matrix)})
     alpha, beta = symbols.alpha, symbols.beta
     loss = attention_loss(w, same_topic_ratio=alpha, same_word_ratio=beta, **sizes, **exact)
@@ -207,6 +207,13 @@ def attention_optimum(
     mean = ((words_per_topic - 1) * found[0] + found[1]) / words_per_topic
     at = dict(zip((alpha, beta), map(sympy.Float, found), strict=True))
     return AttentionOptimum(*found, mean, float(loss.subs(at)))
+
+
+def _rational(name: str, value: Value) -> sympy.Rational:
+    (number,) = common(**{name: value})
+    if not isinstance(number, (Fraction, float)):
+        raise TypeError(f"{name} = {shown(value)}: must be a number")
+    return sympy.Rational(number)
 
 
 def _polished(slopes: list[Value], alpha: float, beta: float) -> tuple[float, float]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from topiclib.theory.domain import Value, check_count, check_sizes, check_topics_per_doc, common, require
+from topiclib.theory.domain import Value, check_count, check_sizes, check_topics_per_doc, common, is_symbolic, require
 from topiclib.theory.masked_tokens import masking_fractions
 from topiclib.theory.results import result
 from topiclib.theory.value_matrix import theorem2
+from topiclib.validation import shown
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,10 @@ def optimal_attention(
         p_c=p_c,
         p_r=p_r,
     )
-    if any(isinstance(x, np.ndarray) for x in (big_t, v, tau, p_m, p_c, p_r)):
-        raise ValueError("an argument is an array: must be numbers; call it for each")
+    given = {"num_topics": big_t, "words_per_topic": v, "topics_per_doc": tau, "p_m": p_m, "p_c": p_c, "p_r": p_r}
+    for name, value in given.items():
+        if isinstance(value, np.ndarray):
+            raise ValueError(f"{name} = {shown(value)} is an array: must be a number; call it for each")
     check_sizes(big_t, v)
     check_topics_per_doc(tau, math.inf if infinite else big_t)
     a = masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r).true
@@ -153,6 +156,9 @@ def optimal_attention(
         return 1 + 0 * a
     if infinite:
         return tau / (1 - a) - a / (tau - a)
+    for name, value in given.items():
+        if is_symbolic(value):
+            raise TypeError(f"{name} = {value}: must be a number, as the root of a quartic is one")
     roots = np.roots([float(c) for c in attention_polynomial(
         num_topics=big_t, words_per_topic=v, topics_per_doc=tau, p_m=p_m, p_c=p_c, p_r=p_r
     )])  # fmt: skip

@@ -16,38 +16,84 @@ Value = Any
 """A Fraction, a float, an array of floats, or a sympy expression."""
 
 
+NUMBER = "a number, an array of numbers or a sympy expression"
+
+
 def _kind(name: str, value: object) -> Value:
+    """``value`` as a Fraction, a float, an array of floats or a sympy expression; TypeError or ValueError if it is none."""
+    wrong = TypeError(f"{name} = {shown(value)}: must be {NUMBER}")
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} = {value!r}: must be a number, an array of numbers or a sympy expression")
+        raise wrong
     if isinstance(value, sympy.Expr):
+        if not value.free_symbols and not (value.is_extended_real and value.is_finite):
+            raise ValueError(f"{name} = {shown(value)}: must be {NUMBER}, real and finite")
         return Fraction(int(value.p), int(value.q)) if isinstance(value, sympy.Rational) else value
     if isinstance(value, Rational):
-        return Fraction(value)
+        return Fraction(int(value.numerator), int(value.denominator))  # NumPy's integers would overflow.
     if isinstance(value, Real):
-        return float(value)
-    if isinstance(value, (list, tuple, np.ndarray)):
+        number: Value = float(value)
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        number = _array(value)
+        if number is None:
+            raise wrong
+    else:
+        raise wrong
+    if np.size(number) == 0 or not np.isfinite(number).all():
+        raise ValueError(f"{name} = {shown(value)}: must be {NUMBER}, real and finite")
+    return number
+
+
+def _array(value: object) -> Value:
+    """A list or array of real numbers as an array of floats; None for anything else."""
+    try:
         array = np.asarray(value)
-        if array.dtype.kind in "iuf" or (array.dtype == object and all(isinstance(x, Real) for x in array.flat)):
-            return array.astype(np.float64)
-    raise TypeError(f"{name} = {shown(value)}: must be a number, an array of numbers or a sympy expression")
+    except ValueError:  # Rows of different lengths.
+        return None
+    real = array.dtype.kind in "iuf" or (array.dtype == object and all(isinstance(x, Real) for x in array.flat))
+    return array.astype(np.float64) if real else None
 
 
 def common(**arguments: object) -> tuple[Value, ...]:
     """The arguments in one kind, in order: sympy if any is symbolic, else floats and arrays if any is one, else Fractions.
 
-    Whole numbers count as Fractions. Raises TypeError for anything that is not a number.
+    Whole numbers count as Fractions. Raises TypeError for anything that is not a number and for arrays beside sympy
+    expressions, ValueError for NaN, infinity and arrays whose shapes do not broadcast.
     """
     values = {name: _kind(name, value) for name, value in arguments.items()}
-    if any(isinstance(x, sympy.Expr) for x in values.values()):
-        return tuple(sympy.Rational(x) if isinstance(x, Fraction) else sympy.sympify(x) for x in values.values())
+    arrays = {name: x for name, x in values.items() if isinstance(x, np.ndarray)}
+    symbolic = {name: x for name, x in values.items() if isinstance(x, sympy.Expr)}
+    if symbolic:
+        for name in arrays:
+            other, expression = next(iter(symbolic.items()))
+            raise TypeError(f"{name} = {shown(arguments[name])}: must be a number beside the symbolic {other} = {expression}")
+        return tuple(sympy.Rational(x) if isinstance(x, Fraction) else x for x in values.values())
+    try:
+        np.broadcast_shapes(*(x.shape for x in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} has shape {x.shape}" for name, x in arrays.items())
+        raise ValueError(f"{shapes}: must be shapes that broadcast") from None
     if any(not isinstance(x, Fraction) for x in values.values()):
-        return tuple(float(x) if isinstance(x, Fraction) else x for x in values.values())
+        return tuple(_as_float(name, x) for name, x in values.items())
     return tuple(values.values())
+
+
+def _as_float(name: str, value: Value) -> Value:
+    if not isinstance(value, Fraction):
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} = {shown(value)}: must be below 1e308 beside floats") from None
+
+
+def is_symbolic(value: Value) -> bool:
+    """Whether ``value`` has free symbols: numbers beside symbols are sympy's too, and can be checked."""
+    return isinstance(value, sympy.Expr) and bool(value.free_symbols)
 
 
 def require(name: str, value: Value, holds: Callable[[Any], Any], allowed: str) -> None:
     """Raise ValueError if a number, or an entry of an array, is outside its domain. A free symbol passes."""
-    if isinstance(value, sympy.Expr) and value.free_symbols:
+    if is_symbolic(value):
         return
     good = np.asarray(holds(value), dtype=bool)
     if not good.all():
@@ -61,8 +107,16 @@ def _is_whole(x: Value) -> Any:
 
 def check_count(name: str, value: Value, low: int = 1) -> None:
     """A whole number >= ``low``."""
-    require(name, value, lambda x: np.isfinite(np.asarray(x, dtype=float)), "finite")
     require(name, value, lambda x: (x >= low) & _is_whole(x), f"a whole number >= {low}")
+
+
+def check_size(name: str, value: object) -> int:
+    """One whole number >= 1, as an int: 3.0 counts, arrays and symbols do not."""
+    (number,) = common(**{name: value})
+    if not isinstance(number, (Fraction, float)):
+        raise TypeError(f"{name} = {shown(value)}: must be a whole number >= 1")
+    check_count(name, number)
+    return int(number)
 
 
 def check_sizes(num_topics: Value, words_per_topic: Value) -> None:
@@ -91,7 +145,7 @@ def check_topics_per_doc(
     number = "a whole number" if whole else "a number"
     if whole:
         check_count("topics_per_doc", topics_per_doc, low)
-    if isinstance(topics_per_doc, sympy.Expr) or isinstance(num_topics, sympy.Expr):
+    if is_symbolic(topics_per_doc) or is_symbolic(num_topics):
         return
     inside = (topics_per_doc >= low) & (topics_per_doc < num_topics)
     if one_topic:

@@ -10,11 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from topiclib.theory.domain import Value, check_count, check_penalty, check_sizes, check_topics_per_doc, common
+from topiclib.theory.domain import (
+    Value,
+    check_count,
+    check_penalty,
+    check_size,
+    check_sizes,
+    check_topics_per_doc,
+    common,
+    is_symbolic,
+)
 from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
 from topiclib.theory.minimisers import BlockSums
 from topiclib.theory.moments import spectrum
 from topiclib.theory.results import result
+from topiclib.validation import check_real, shown
 
 
 @result("Theorem 1", "block sums of a word's row of E", chapter="appendix_b.ipynb#from-lemma-1-to-theorem-1")
@@ -54,12 +64,16 @@ def theorem1_mask_row(
 
 
 def _free_constants(u: Any, num_topics: Value, words_per_topic: Value) -> npt.NDArray[Any]:
-    check_sizes(num_topics, words_per_topic)
-    size = int(num_topics * words_per_topic)
+    size = check_size("num_topics", num_topics) * check_size("words_per_topic", words_per_topic)
+    if not isinstance(u, (list, tuple, np.ndarray)):
+        raise TypeError(f"u = {shown(u)}: must be a list or an array of Tv + 1 = {size + 1} numbers, u_0 first")
     values = list(u)
     if len(values) != size + 1:
         raise ValueError(f"u has {len(values)} entries: must have Tv + 1 = {size + 1}, u_0 first")
     exact = common(**{f"u[{i}]": value for i, value in enumerate(values)})
+    for i, value in enumerate(exact):
+        if is_symbolic(value) or isinstance(value, np.ndarray):
+            raise TypeError(f"u[{i}] = {shown(value)}: must be a number")
     return np.array(exact, dtype=object if isinstance(exact[0], Fraction) else np.float64)
 
 
@@ -72,7 +86,9 @@ def theorem1_realisable(
     E must be symmetric and positive semidefinite. It can be exactly when every topic has the same mean ubar >= 0
     of its u_i, u_0 = -c_2 ubar, and all u_i are 0 where ubar is. ``tol`` is the slack for floats.
     """
+    check_real("tol", tol, 0.0)
     constants = _free_constants(u, num_topics, words_per_topic)
+    num_topics, words_per_topic = int(num_topics), int(words_per_topic)
     c_2 = theorem2_constants(num_topics=num_topics, words_per_topic=words_per_topic, p_m=p_m, p_c=p_c, p_r=p_r).c_2
     means = constants[1:].reshape(num_topics, words_per_topic).sum(axis=1) / words_per_topic
     mean = means[0]
@@ -94,6 +110,7 @@ def theorem1_witness(
     if not theorem1_realisable(u=u, tol=tol, **arguments):
         raise ValueError("u is not realisable: must have one mean ubar >= 0 in every topic, u_0 = -c_2 ubar, and be 0 if ubar is")
     w = _free_constants(u, num_topics, words_per_topic)
+    num_topics, words_per_topic = int(num_topics), int(words_per_topic)
     first, a = common(u=w[0], a=masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r).true)
     if not isinstance(a, Fraction):
         w = w.astype(np.float64)
@@ -126,7 +143,7 @@ def _positive_part(x: Value) -> Value:
     if isinstance(x, np.ndarray):
         return np.maximum(x, 0)
     if isinstance(x, (Fraction, float)):
-        return max(x, 0 * x)
+        return max(x, type(x)(0))
     return sympy.Max(x, 0)
 
 

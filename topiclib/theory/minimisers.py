@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 
-from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common
+from topiclib.theory.domain import Value, check_sizes, check_topics_per_doc, common, is_symbolic
 from topiclib.theory.masked_tokens import theorem2_constants
 from topiclib.theory.results import result
 
@@ -70,7 +70,9 @@ def hessian_rank(*, num_topics: Value, words_per_topic: Value, topics_per_doc: V
     """
     big_t, v, tau = common(num_topics=num_topics, words_per_topic=words_per_topic, topics_per_doc=topics_per_doc)
     check_sizes(big_t, v)
-    if isinstance(big_t, sympy.Expr) or isinstance(tau, sympy.Expr):
+    if is_symbolic(big_t) or is_symbolic(tau):
         return big_t * (big_t * v + 1)
     check_topics_per_doc(tau, big_t + 1)
+    if isinstance(big_t, sympy.Expr):
+        return (1 if tau == big_t else big_t) * (big_t * v + 1)
     return np.where(tau == big_t, 1, big_t)[()] * (big_t * v + 1)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import sympy
 
-from topiclib.theory.domain import Value, check_sizes, common, require
+from topiclib.theory.domain import Value, check_sizes, common, is_symbolic, require
 from topiclib.theory.masked_tokens import masking_fractions
 from topiclib.theory.results import result
 
@@ -40,12 +39,12 @@ def spectrum(*, num_topics: Value, words_per_topic: Value, topics_per_doc: Value
         num_topics=num_topics, words_per_topic=words_per_topic, topics_per_doc=topics_per_doc, p_m=p_m, p_c=p_c, p_r=p_r
     )
     check_sizes(big_t, v)
-    if not (isinstance(tau, sympy.Expr) or isinstance(big_t, sympy.Expr)):
+    if not (is_symbolic(tau) or is_symbolic(big_t)):
         inside = (tau >= 1) & (tau <= big_t)
         require("topics_per_doc", tau, lambda _: inside, f"from 1 to num_topics = {big_t}")
     f = masking_fractions(p_m=p_m, p_c=p_c, p_r=p_r)
     s0 = f.mask**2 + (1 - f.mask) ** 2 / (big_t * v)
-    only_one = not isinstance(big_t, (sympy.Expr, np.ndarray)) and big_t == 1
+    only_one = not isinstance(big_t, np.ndarray) and bool(big_t == 1)
     kappa = 0 * s0 if only_one else f.true**2 * (big_t - tau) / (tau * v * big_t * (big_t - 1))
     return Spectrum(s0, kappa, big_t - 1, big_t * (v - 1) + 1)
 

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from topiclib.theory.domain import Value, check_count, check_penalty, check_sizes, check_topics_per_doc, common, require
+from topiclib.theory.domain import Value, check_count, check_penalty, check_size, check_topics_per_doc, common, is_symbolic, require
 from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
 from topiclib.theory.moments import spectrum
 from topiclib.theory.results import result
+from topiclib.validation import shown
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,11 @@ class ValueMatrix:
 
     def matrix(self, num_topics: int, words_per_topic: int) -> npt.NDArray[Any]:
         """The (V, V) matrix, row 0 and column 0 for [MASK]: of Fractions (dtype object) if the values are, else of floats."""
-        check_sizes(*common(num_topics=num_topics, words_per_topic=words_per_topic))
+        num_topics, words_per_topic = check_size("num_topics", num_topics), check_size("words_per_topic", words_per_topic)
         values = (self.mask_column, self.same_topic, self.different_topic, self.same_word)
+        for name, value in vars(self).items():
+            if isinstance(value, sympy.Expr) or np.ndim(value):
+                raise TypeError(f"{name} = {shown(value)}: must be a number to be an entry of the matrix")
         exact = all(isinstance(x, Fraction) for x in values)
         topic = np.repeat(np.arange(num_topics), words_per_topic)
         full = np.zeros((len(topic) + 1,) * 2, dtype=object if exact else np.float64)
@@ -133,7 +137,7 @@ def gradient_path(
         learning_rate=learning_rate,
     )
     check_count("steps", steps, 0)
-    if not isinstance(s0, sympy.Expr):
+    if not is_symbolic(s0):
         bound = float(np.min(1 / s0))
         require("learning_rate", learning_rate, lambda x: (x > 0) & (x * s0 < 1), f"in (0, 1 / s0) = (0, {bound:.6g})")
     exponent = int(steps) if isinstance(steps, Fraction) else steps
