@@ -95,9 +95,9 @@ def one_speaker(answer: Answer) -> None:
         hint = "only [MASK] and the first word of each topic may have weight: some other column of yours is not zero."
         expect(close(w[:, ~speakers], 0), "other-speakers", hint)
         expect(not close(w, 0), "all-zero", "a matrix of zeros predicts nothing.")
-        expect(close(w[0], 0), "mask-row-not-zero", "[MASK] is never the answer: its row must be zero.")
         seen, true = documents_of(setting)
         error = seen @ w.T - true
+        expect(close(error[:, 0], 0, TOL), "mask-row-not-zero", "[MASK] is never the answer: its prediction must be zero.")
         flat = close(error[:, 1:], error[0, 1], TOL)
         hint = "random words make up a part of every document: your prediction for words of absent topics is too large."
         expect(not (flat and error[0, 1] > TOL), "noise-kept", hint)
