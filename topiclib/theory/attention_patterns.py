@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,11 @@ import sympy
 from scipy.optimize import minimize
 
 from topiclib.theory import symbols
-from topiclib.theory.domain import Value, check_size, check_sizes, check_topics_per_doc, common, require
+from topiclib.theory.domain import Value, check_size, check_sizes, check_topics_per_doc, common, require, single
 from topiclib.theory.masked_tokens import masking_fractions, theorem2_constants
 from topiclib.theory.results import result
 from topiclib.theory.value_matrix import ValueMatrix
-from topiclib.validation import check_type, shown
+from topiclib.validation import check_type
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -177,7 +176,9 @@ def attention_optimum(
     num_topics, words_per_topic, topics_per_doc = sizes.values()
     if words_per_topic == 1:
         raise ValueError("words_per_topic = 1: must be at least 2, or there is no other word of the topic")
-    exact = {name: _rational(name, x) for name, x in {**vars(value_matrix), "p_m": p_m, "p_c": p_c, "p_r": p_r}.items()}
+    exact = {
+        name: sympy.Rational(single(name, x)) for name, x in {**vars(value_matrix), "p_m": p_m, "p_c": p_c, "p_r": p_r}.items()
+    }
     w = ValueMatrix(**{name: exact.pop(name) for name in vars(value_matrix)})
     alpha, beta = symbols.alpha, symbols.beta
     loss = attention_loss(w, same_topic_ratio=alpha, same_word_ratio=beta, **sizes, **exact)
@@ -207,13 +208,6 @@ def attention_optimum(
     mean = ((words_per_topic - 1) * found[0] + found[1]) / words_per_topic
     at = dict(zip((alpha, beta), map(sympy.Float, found), strict=True))
     return AttentionOptimum(*found, mean, float(loss.subs(at)))
-
-
-def _rational(name: str, value: Value) -> sympy.Rational:
-    (number,) = common(**{name: value})
-    if not isinstance(number, (Fraction, float)):
-        raise TypeError(f"{name} = {shown(value)}: must be a number")
-    return sympy.Rational(number)
 
 
 def _polished(slopes: list[Value], alpha: float, beta: float) -> tuple[float, float]:

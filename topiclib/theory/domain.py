@@ -110,11 +110,17 @@ def check_count(name: str, value: Value, low: int = 1) -> None:
     require(name, value, lambda x: (x >= low) & _is_whole(x), f"a whole number >= {low}")
 
 
-def check_size(name: str, value: object) -> int:
-    """One whole number >= 1, as an int: 3.0 counts, arrays and symbols do not."""
+def single(name: str, value: object, allowed: str = "a number") -> Fraction | float:
+    """One number, not an array and not a symbol; TypeError for those."""
     (number,) = common(**{name: value})
     if not isinstance(number, (Fraction, float)):
-        raise TypeError(f"{name} = {shown(value)}: must be a whole number >= 1")
+        raise TypeError(f"{name} = {shown(value)}: must be {allowed}")
+    return number
+
+
+def check_size(name: str, value: object) -> int:
+    """One whole number >= 1, as an int: 3.0 counts, arrays and symbols do not."""
+    number = single(name, value, "a whole number >= 1")
     check_count(name, number)
     return int(number)
 
@@ -135,26 +141,23 @@ def check_masking(p_m: Value, p_c: Value, p_r: Value) -> None:
     require("p_c + p_r", p_c + p_r, lambda x: x < (1 if exact else 1 - 1e-12), "below 1, or no position shows [MASK]")
 
 
-def check_topics_per_doc(
-    topics_per_doc: Value, num_topics: Value, *, low: int = 1, whole: bool = True, one_topic: bool = False
-) -> None:
-    """``low`` <= tau < T: with tau = T every document holds every topic, and there is no topic to learn.
+def check_topics_per_doc(topics_per_doc: Value, num_topics: Value, *, whole: bool = True, one_topic: bool = False) -> None:
+    """1 <= tau < T: with tau = T every document holds every topic, and there is no topic to learn.
 
     ``one_topic`` also lets T = tau = 1 through.
     """
     number = "a whole number" if whole else "a number"
     if whole:
-        check_count("topics_per_doc", topics_per_doc, low)
+        check_count("topics_per_doc", topics_per_doc)
     if is_symbolic(topics_per_doc) or is_symbolic(num_topics):
         return
-    inside = (topics_per_doc >= low) & (topics_per_doc < num_topics)
+    inside = (topics_per_doc >= 1) & (topics_per_doc < num_topics)
     if one_topic:
         inside = inside | ((num_topics == 1) & (topics_per_doc == 1))
-    allowed = f"{number} from {low} to below num_topics = {num_topics}"
+    allowed = f"{number} from 1 to below num_topics = {num_topics}"
     require("topics_per_doc", topics_per_doc, lambda _: inside, allowed)
 
 
-def check_penalty(l2_coef: Value, *, open_low: bool = False) -> None:
-    """lambda >= 0, or > 0."""
-    allowed = "> 0" if open_low else ">= 0"
-    require("l2_coef", l2_coef, lambda x: (x > 0) if open_low else (x >= 0), allowed)
+def check_penalty(l2_coef: Value) -> None:
+    """lambda >= 0."""
+    require("l2_coef", l2_coef, lambda x: x >= 0, ">= 0")
