@@ -108,7 +108,7 @@ class TopicTransformer(nn.Module):
         self._check_positions(positions, tokens)
         is_token = tokens != PAD  # (B, N)
         queries_at = tokens.shape[1] if positions is None else positions.shape[1]
-        if self._is_uniform():
+        if self.has_uniform_attention():
             uniform = is_token.to(self.W_V.dtype) / is_token.sum(dim=1, keepdim=True)
             return uniform[:, :, None].expand(-1, -1, queries_at)
         z = self.embed(tokens)  # (B, d, N)
@@ -129,8 +129,8 @@ class TopicTransformer(nn.Module):
         values = self.W_V @ mixed + self.b_V[:, None]  # (W_V Z + b_V) A, as the columns of A sum to 1
         return self.W_E.T @ values + self.b_pred[:, None]  # (B, V, M)
 
-    def _is_uniform(self) -> bool:
-        """Whether W_K and the rest are frozen at 0, so that A = 1/N needs no scores."""
+    def has_uniform_attention(self) -> bool:
+        """Whether W_K, W_Q and their biases are frozen at 0, so that A = 1/N and needs no scores."""
         return self.settings.uniform_attention and not any(bool(getattr(self, name).any()) for name in ("W_K", "b_K", "W_Q", "b_Q"))
 
     def _check_tokens(self, tokens: Tensor) -> None:
