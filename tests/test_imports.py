@@ -34,8 +34,12 @@ ALLOWED: dict[str, set[str]] = {
     "settings": DATA,
     "model": {"validation", "vocabulary", "documents", "settings"},
     "losses": {"validation", "vocabulary", "documents", "masking", "settings", "model"},
-    "history": {"model"},
-    "training": TRANSFORMER | {"history", "checkpoint", "compute"},
+    "word_counts": DATA,
+    "counts": TRANSFORMER | {"word_counts"},
+    "engine": TRANSFORMER | {"word_counts"},
+    "history": set(),
+    "lockstep": TRANSFORMER | {"word_counts", "history"},
+    "training": TRANSFORMER | {"word_counts", "counts", "engine", "history", "lockstep", "checkpoint", "compute"},
     "metrics": TRANSFORMER,
     "plotting": TRANSFORMER | {"metrics"},
     "widgets": {"validation", "plotting"},
@@ -71,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 # Packages that only some modules may import; NumPy and the standard library are for all.
 PACKAGES: dict[str, set[str]] = {
-    "torch": {"checkpoint", "compute", "model", "losses", "history", "training", "metrics"},
+    "torch": {"checkpoint", "compute", "model", "losses", "counts", "engine", "lockstep", "history", "training", "metrics"},
     "safetensors": {"checkpoint"},
     "tqdm": {"training"},
     "matplotlib": {"plotting", "widgets"},

@@ -5,14 +5,17 @@ import numpy as np
 import pytest
 import torch
 
-import topiclib.training as training
+import topiclib.engine as engine
+import topiclib.lockstep as lockstep
 from topiclib.documents import DocumentSettings, sample_documents
-from topiclib.history import History, cosine_distance
+from topiclib.history import History
+from topiclib.lockstep import EVALUATION, LAST, TRAINING, cosine_distances, draw
 from topiclib.losses import masked_loss
-from topiclib.masking import MaskedDocuments, MaskingSettings, mask_documents
+from topiclib.masking import MaskingSettings, mask_documents
 from topiclib.model import PARAMETERS, WEIGHTS, ModelSettings, TopicTransformer
 from topiclib.training import DivergenceError, TrainingRun, TrainingSettings, held_out_loss, sample_batch, train
 from topiclib.vocabulary import Vocabulary
+from topiclib.word_counts import MaskedCounts, sample_counts
 
 LOSSES = ("cross_entropy", "squared")
 OPTIMIZERS = ("sgd", "adam")
@@ -72,12 +75,12 @@ def test_the_loss_goes_down(loss: str, optimizer: str) -> None:
 def test_one_sgd_step_is_the_gradient_step(l2_coef: float) -> None:
     settings = TrainingSettings.tiny(optimizer="sgd", steps=1, learning_rate=0.5, l2_coef=l2_coef)
     model = TopicTransformer(settings.model, 4)
-    train_seed, _ = np.random.SeedSequence(4).spawn(2)
-    batch = sample_batch(settings, settings.batch_size, np.random.default_rng(train_seed))
-    loss = masked_loss(model, batch)
+    # Documents are drawn in blocks of many steps; the first batch of the first block is the first step's.
+    block = draw(settings, 4, TRAINING, 0, settings.batch_size * (lockstep.BLOCK_DOCS // settings.batch_size))
+    loss = masked_loss(model, block.part(0, settings.batch_size).documents())
     gradients = torch.autograd.grad(loss, list(model.parameters()))
     after = run(settings, 4)
-    assert after.history.train_loss == [float(loss.detach())]
+    assert after.history.train_loss == pytest.approx([float(loss.detach())], rel=1e-6)
     for (name, p), gradient in zip(model.named_parameters(), gradients, strict=True):
         expected = p - 0.5 * (gradient + 2 * l2_coef * p)
         assert torch.allclose(getattr(after.model, name), expected, atol=1e-6), name
@@ -159,24 +162,21 @@ def test_divergence_says_step_loss_and_learning_rate() -> None:
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 2e6])
-def test_a_loss_out_of_range_is_a_divergence_and_changes_nothing(bad: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = TrainingSettings.tiny()
-    model = TopicTransformer(settings.model, 0)
-    monkeypatch.setattr(training, "masked_loss", lambda model, batch, loss: model.W_V.sum() * 0 + bad)
+def test_a_loss_out_of_range_is_a_divergence(bad: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.CountEngine, "advance", lambda self, batch: torch.tensor([bad]))
     with pytest.raises(DivergenceError, match=rf"at step 0: the loss is {bad:g}".replace("+", r"\+")):
-        run(settings, model=model)
-    assert_same_weights(model, TopicTransformer(settings.model, 0))
+        run(TrainingSettings.tiny())
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_are_as_asked_and_restored(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = set()
 
-    def spy(*arguments: Any) -> MaskedDocuments:
+    def spy(*arguments: Any) -> MaskedCounts:
         seen.add(torch.get_num_threads())
-        return sample_batch(*arguments)
+        return sample_counts(*arguments)
 
-    monkeypatch.setattr(training, "sample_batch", spy)
+    monkeypatch.setattr(lockstep, "sample_counts", spy)
     found = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
@@ -189,11 +189,11 @@ def test_threads_are_as_asked_and_restored(threads: int, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_threads_are_restored_after_an_error(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: Any) -> MaskedDocuments:
+    def fail(*arguments: Any) -> MaskedCounts:
         assert torch.get_num_threads() == 1
         raise error
 
-    monkeypatch.setattr(training, "sample_batch", fail)
+    monkeypatch.setattr(lockstep, "sample_counts", fail)
     found = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
@@ -204,23 +204,27 @@ def test_threads_are_restored_after_an_error(error: type[BaseException], monkeyp
         torch.set_num_threads(found)
 
 
-def batches_of(settings: TrainingSettings, monkeypatch: pytest.MonkeyPatch) -> tuple[list[MaskedDocuments], list[MaskedDocuments]]:
-    """The training batches and the held-out ones of a run; they are told apart by their generators."""
-    seen: dict[int, list[MaskedDocuments]] = {}
+def documents_of(settings: TrainingSettings, monkeypatch: pytest.MonkeyPatch) -> dict[int, list[MaskedCounts]]:
+    """What a run draws from each of its streams."""
+    seen: dict[int, list[MaskedCounts]] = {TRAINING: [], EVALUATION: [], LAST: []}
 
-    def spy(settings: TrainingSettings, num_docs: int, rng: np.random.Generator) -> MaskedDocuments:
-        seen.setdefault(id(rng), []).append(sample_batch(settings, num_docs, rng))
-        return seen[id(rng)][-1]
+    def spy(settings: TrainingSettings, seed: int, stream: int, number: int, num_docs: int) -> MaskedCounts:
+        seen[stream].append(draw(settings, seed, stream, number, num_docs))
+        return seen[stream][-1]
 
-    monkeypatch.setattr(training, "sample_batch", spy)
+    monkeypatch.setattr(lockstep, "draw", spy)
     run(settings)
-    last, held_out, trained = sorted(seen.values(), key=len)
-    assert len(last) == 1, "one small batch after the last step, to notice a divergence there"
-    return trained, held_out
+    return seen
 
 
-def rows_of(batches: list[MaskedDocuments]) -> list[bytes]:
-    return [row.tobytes() for batch in batches for row in batch.targets]
+def rows_of(batches: list[MaskedCounts]) -> list[bytes]:
+    """The masked documents as bytes: counts, and the selected positions with what they show."""
+    rows = []
+    for batch in batches:
+        for doc in range(len(batch)):
+            part = batch.part(doc, doc + 1)
+            rows.append(part.counts.tobytes() + part.shown.tobytes() + part.targets.tobytes())
+    return rows
 
 
 # Documents so long that two independent ones agree with probability below 1e-20. Batches of one size, so that
@@ -228,18 +232,13 @@ def rows_of(batches: list[MaskedDocuments]) -> list[bytes]:
 LONG = TrainingSettings.tiny(documents=DocumentSettings.tiny(min_len=60, max_len=60), batch_size=8, eval_docs=8, eval_every=4)
 
 
-def test_every_step_has_fresh_documents_and_masks(monkeypatch: pytest.MonkeyPatch) -> None:
-    trained, held_out = batches_of(LONG, monkeypatch)
-    assert (len(trained), len(held_out)) == (20, 6)
-    for batches in (trained, held_out):
-        assert len(set(rows_of(batches))) == len(rows_of(batches))
-        masks = [row.tobytes() for b in batches for row in b.selected]
-        assert len(set(masks)) == len(masks)
-
-
-def test_held_out_documents_are_never_the_training_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    trained, held_out = batches_of(LONG, monkeypatch)
-    assert not set(rows_of(trained)) & set(rows_of(held_out))
+def test_every_step_has_fresh_documents_and_masks_and_no_stream_repeats_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "BLOCK_DOCS", 32)  # four steps a block, so that there are several
+    seen = documents_of(LONG, monkeypatch)
+    assert [len(seen[stream]) for stream in (TRAINING, EVALUATION, LAST)] == [5, 6, 1]
+    rows = rows_of([batch for batches in seen.values() for batch in batches])
+    assert len(rows) == 5 * 32 + 6 * 8 + 8
+    assert len(set(rows)) == len(rows)
 
 
 def test_history_records_at_the_steps_asked_for() -> None:
@@ -250,7 +249,7 @@ def test_history_records_at_the_steps_asked_for() -> None:
     assert history.log_steps == [0, 3, 6, 9]
     assert history.eval_steps == [0, 5, 10]
     assert sorted(history.snapshots) == [0, 4, 11]
-    assert {len(values) for name, values in history.curves().items() if "norm" in name or "rotation" in name} == {4}
+    assert {len(values) for name, values in history.arrays().items() if "norm" in name or "rotation" in name} == {4}
     assert len(history.held_out_loss) == 3
 
 
@@ -286,7 +285,8 @@ def test_held_out_loss_is_equation_1_on_fresh_documents(loss: str) -> None:
     settings = TrainingSettings.tiny(loss=loss)
     model = TopicTransformer(settings.model, 0)
     value = held_out_loss(model, settings, 8, 5)
-    assert value == float(masked_loss(model, sample_batch(settings, 8, 5), loss).detach())
+    batch = sample_counts(settings.documents, settings.masking, 8, 5).documents()
+    assert value == pytest.approx(float(masked_loss(model, batch, loss).detach()), rel=1e-6)
     assert value != held_out_loss(model, settings, 8, 6)
     assert model.W_V.grad is None
 
@@ -315,11 +315,12 @@ def test_a_numpy_seed_is_taken_as_a_seed() -> None:
 
 @pytest.mark.parametrize(("a", "b", "distance"), [([1, 0], [2, 0], 0), ([1, 0], [0, 3], 0.5), ([1, 0], [-1, 0], 1)])
 def test_cosine_distance_by_hand(a: list[float], b: list[float], distance: float) -> None:
-    assert cosine_distance(torch.tensor(a).float(), torch.tensor(b).float()) == pytest.approx(distance, abs=1e-7)
+    runs = torch.tensor([[a], [[5.0, 5.0]]]), torch.tensor([[b], [[5.0, 5.0]]])
+    assert cosine_distances(*runs) == pytest.approx([distance, 0], abs=1e-7)
 
 
 def test_cosine_distance_of_a_zero_matrix_is_nan() -> None:
-    assert np.isnan(cosine_distance(torch.zeros(2, 2), torch.ones(2, 2)))
+    assert np.isnan(cosine_distances(torch.zeros(1, 2, 2), torch.ones(1, 2, 2))).all()
 
 
 def test_presets_are_the_papers() -> None:

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-FORMAT = "topiclib-run-1"
+FORMAT = "topiclib-run-2"
 
 
 class CheckpointError(ValueError):
@@ -94,23 +94,3 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
         if isinstance(error, CheckpointError):
             raise
         raise CheckpointError(f"checkpoint = {str(path)!r}: cannot be read as a topiclib checkpoint ({error})") from error
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimizer's state as named tensors: ``optimizer.<index>.<key>``."""
-    return {
-        f"optimizer.{index}.{key}": torch.as_tensor(value)
-        for index, state in optimizer.state_dict()["state"].items()
-        for key, value in state.items()
-    }
-
-
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what ``optimizer_tensors`` gave."""
-    whole = optimizer.state_dict()
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        if name.startswith("optimizer."):
-            _, index, key = name.split(".")
-            state.setdefault(int(index), {})[key] = value
-    optimizer.load_state_dict({**whole, "state": state})

@@ -16,7 +16,8 @@ def num_threads(number: int | None) -> Iterator[None]:
     """Run the body with ``number`` torch threads, then restore what was found; None changes nothing.
 
     The tensors of one run are small: with more threads, waiting for them costs more than they save,
-    and far more when another process is busy.
+    and far more when another process is busy: the threads wait for each other in a loop that burns the core which the
+    other process has taken. The same step was seen to take 10 to 20 times as long.
     """
     if number is None:
         yield
@@ -28,6 +29,19 @@ def num_threads(number: int | None) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(found)
+
+
+LARGE_VOCABULARY = 400
+
+
+def num_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def suitable_threads(vocabulary_size: int) -> int:
+    """Threads for one run: one for V below 400, where a product of matrices takes less than a millisecond; else all."""
+    return 1 if vocabulary_size < LARGE_VOCABULARY else num_cores()
 
 
 def show_progress(progress: bool | None) -> bool:

@@ -14,23 +14,38 @@ W [W_E; 1] is keys, queries and values of every token, and F^T [values; 0; 1] wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from topiclib.model import TopicTransformer
-from topiclib.settings import PARAMETERS, TrainingSettings
+from topiclib.settings import PARAMETERS, ModelSettings, TrainingSettings
 from topiclib.word_counts import MaskedCounts, joined
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # torch's defaults for Adam
 
 
-@dataclass(frozen=True)
-class Batch:
+def split(model: ModelSettings, flat: Tensor) -> tuple[Tensor, Tensor]:
+    """F (R, d + 2, V) and W (R, 2 d_a + d, d + 1) inside ``flat`` (R, n), the parameters of R runs."""
+    size = (model.d + 2) * model.vocabulary.size
+    return flat[:, :size].view(len(flat), model.d + 2, -1), flat[:, size:].view(len(flat), -1, model.d + 1)
+
+
+def parameter_view(model: ModelSettings, name: str, flat: Tensor) -> Tensor:
+    """Parameter ``name`` of every run, (R, ...), inside ``flat`` (R, n)."""
+    f, w = split(model, flat)
+    if name in ("W_E", "b_pred"):
+        return f[:, : model.d] if name == "W_E" else f[:, model.d + 1]
+    keys, queries, values = slice(0, model.d_a), slice(model.d_a, 2 * model.d_a), slice(2 * model.d_a, None)
+    rows = {"K": keys, "Q": queries, "V": values}[name[-1]]
+    return w[:, rows, : model.d] if name.startswith("W") else w[:, rows, model.d]
+
+
+class Batch(NamedTuple):
     """One step's documents of R runs; runs with fewer pairs or positions than others are filled up with weight 0.
 
     log_counts : (rows, V) log of how often each token is shown, -inf where it is not
@@ -62,7 +77,8 @@ class CountEngine:
 
     def __init__(self, settings: Sequence[TrainingSettings], models: Sequence[TopicTransformer]) -> None:
         first, model = settings[0], models[0].settings
-        self.batch_size, self.runs, self.steps = first.batch_size, len(models), 0
+        self.model_settings = model
+        self.runs, self.steps = len(models), 0
         self.vocab, self.d, self.d_a = model.vocabulary.size, model.d, model.d_a
         self.dtype, self.device = models[0].W_E.dtype, models[0].W_E.device
         self.squared, self.adam = first.loss == "squared", first.optimizer == "adam"
@@ -70,11 +86,12 @@ class CountEngine:
         self.trained = frozenset(models[0].trained())
         self.weights = torch.zeros(self.runs, (self.d + 2) * self.vocab + (2 * self.d_a + self.d) * (self.d + 1))
         self.weights = self.weights.to(self.device, self.dtype)
-        self._split(self.weights)[0][:, self.d] = 1
+        split(model, self.weights)[0][:, self.d] = 1
+        self.parameters = {name: parameter_view(model, name, self.weights) for name in PARAMETERS}
         with torch.no_grad():
-            for name in PARAMETERS:
-                self.view(name).copy_(torch.stack([getattr(m, name) for m in models]))
-        w_e = self.view("W_E")
+            for name, value in self.parameters.items():
+                value.copy_(torch.stack([getattr(m, name) for m in models]))
+        w_e = self.parameters["W_E"]
         self.identity = "W_E" not in self.trained and self.d == self.vocab and bool((w_e == torch.eye(self.d).to(w_e)).all())
         self.trains_attention = not self.uniform and not self.trained.isdisjoint(("W_E", "W_K", "W_Q", "b_Q"))
         self.gradient = torch.zeros_like(self.weights)
@@ -82,35 +99,20 @@ class CountEngine:
         self.adam_steps = torch.zeros(())
         self.learning_rate = self._per_run([s.learning_rate for s in settings])
         penalized = self.trained if first.l2_on is None else self.trained & frozenset(first.l2_on)
-        self.penalized = self._mask(penalized) * self._per_run([2 * s.l2_coef for s in settings])
-        if not any(s.l2_coef for s in settings):
-            self.penalized = None
+        two_lambda = self._per_run([2 * s.l2_coef for s in settings])
+        self.penalized = self._mask(penalized) * two_lambda if any(s.l2_coef for s in settings) else None
         # The products below yield a few gradients more than are wanted, if one of several matrices is frozen.
         yielded = {"W_V", "b_V", "b_pred"} | ({"W_K", "W_Q", "b_Q"} if self.trains_attention else set())
         self.keep = None if yielded <= self.trained else self._mask(self.trained)
         self.ranges = self._ranges()
+        self.parts = [self._parts(flat) for flat in (self.weights, self.gradient, *self.moments)]
         self._cut_views()
-
-    # -- where the parameters are
-
-    def _split(self, flat: Tensor) -> tuple[Tensor, Tensor]:
-        """F (R, d + 2, V) and W (R, 2 d_a + d, d + 1) inside ``flat``."""
-        size = (self.d + 2) * self.vocab
-        return flat[:, :size].view(-1, self.d + 2, self.vocab), flat[:, size:].view(len(flat), -1, self.d + 1)
-
-    def view(self, name: str, flat: Tensor | None = None) -> Tensor:
-        """Parameter ``name`` of every run, (R, ...), inside ``flat`` (default: the weights)."""
-        f, w = self._split(self.weights if flat is None else flat)
-        if name in ("W_E", "b_pred"):
-            return f[:, : self.d] if name == "W_E" else f[:, self.d + 1]
-        rows = {"K": slice(0, self.d_a), "Q": slice(self.d_a, 2 * self.d_a), "V": slice(2 * self.d_a, None)}[name[-1]]
-        return w[:, rows, : self.d] if name.startswith("W") else w[:, rows, self.d]
 
     def _mask(self, names: frozenset[str]) -> Tensor:
         """1 where a parameter of ``names`` is, else 0; (1, n)."""
         mask = torch.zeros_like(self.weights[:1])
         for name in names:
-            self.view(name, mask).fill_(1)
+            parameter_view(self.model_settings, name, mask).fill_(1)
         return mask
 
     def _ranges(self) -> list[slice]:
@@ -135,8 +137,8 @@ class CountEngine:
     def _cut_views(self) -> None:
         """What every step needs of weights, gradient and buffers, cut once."""
         r, v, d, d_a = self.runs, self.vocab, self.d, self.d_a
-        f, w = self._split(self.weights)
-        gradient_f, gradient_w = self._split(self.gradient)
+        f, w = split(self.model_settings, self.weights)
+        gradient_f, gradient_w = split(self.model_settings, self.gradient)
         values = 2 * d_a  # the row where the values begin
         first, first_gradient = (values if self.uniform else 0), (0 if self.trains_attention else values)
         self.embeddings, self.embeddings_1, self.embeddings_1_b, self.b_pred = f[:, :d], f[:, : d + 1], f, f[:, d + 1, :, None]
@@ -162,8 +164,6 @@ class CountEngine:
         """A number if all runs share it, else (R, 1)."""
         return values[0] if len(set(values)) == 1 else torch.tensor(values, dtype=torch.float64).to(self.weights)[:, None]
 
-    # -- a step
-
     def predict(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """f(X~) at every pair, (R, P, V), and the columns of A, (R, P, V)."""
         v = self.vocab
@@ -187,7 +187,8 @@ class CountEngine:
     def _at_targets(self, batch: Batch, values: Tensor) -> Tensor:
         """Sum over positions of the entry at the word to predict, times 1 / (B |M|); (R,)."""
         chosen = values.view(-1).index_select(0, batch.target_at).view(self.runs, -1)
-        return torch.linalg.vecdot(chosen, batch.target_weights)
+        total: Tensor = torch.linalg.vecdot(chosen, batch.target_weights)
+        return total
 
     def loss(self, batch: Batch) -> Tensor:
         """Equation 1 of each run, without gradient; (R,)."""
@@ -266,26 +267,41 @@ class CountEngine:
         """Adam with torch's constants, in torch's one pass over the memory; runs with their own rates take two."""
         own_rates = isinstance(self.learning_rate, Tensor)
         target = torch.zeros_like(self.weights) if own_rates else self.weights
-        self.adam_steps += 1
-        parts = [[flat[run, part] for run in range(self.runs) for part in self.ranges] for flat in (target, self.gradient, *self.moments)]
-        rate = 1.0 if own_rates else self.learning_rate
+        weights = self._parts(target) if own_rates else self.parts[0]
+        gradients, first, second = self.parts[1:]
+        self.adam_steps.fill_(self.steps)
         torch._fused_adam_(
-            *parts, [], [self.adam_steps] * len(parts[0]), lr=rate, beta1=BETA_1, beta2=BETA_2, eps=EPSILON,
-            weight_decay=0, amsgrad=False, maximize=False,
+            weights, gradients, first, second, [], [self.adam_steps] * len(weights),
+            lr=1.0 if isinstance(self.learning_rate, Tensor) else self.learning_rate,
+            beta1=BETA_1, beta2=BETA_2, eps=EPSILON, weight_decay=0, amsgrad=False, maximize=False,
         )  # fmt: skip
         if own_rates:
             self._move(self.weights, target, 1)
+
+    def _parts(self, flat: Tensor) -> list[Tensor]:
+        return [flat[run, part] for run in range(self.runs) for part in self.ranges]
 
     def write_back(self, models: Sequence[TopicTransformer]) -> None:
         """Copy the weights into the models."""
         with torch.no_grad():
             for run, model in enumerate(models):
-                for name in PARAMETERS:
-                    getattr(model, name).copy_(self.view(name)[run])
+                for name, value in self.parameters.items():
+                    getattr(model, name).copy_(value[run])
 
-    def prepare(self, blocks: Sequence[MaskedCounts]) -> list[Batch]:
-        """The batches of several steps: ``blocks`` holds K B documents of each run; returns K batches."""
-        r, v, b = self.runs, self.vocab, self.batch_size
+    def state(self) -> dict[str, Tensor]:
+        """What ``load`` needs to go on: weights, Adam's averages, and how many steps they have seen."""
+        moments = {f"moment_{number}": moment for number, moment in enumerate(self.moments, 1)}
+        return {"weights": self.weights, "steps": torch.tensor(self.steps)} | moments
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Put back what ``state`` gave."""
+        for name, value in self.state().items():
+            value.copy_(state[name])
+        self.steps = int(state["steps"])
+
+    def prepare(self, blocks: Sequence[MaskedCounts], batch_size: int) -> list[Batch]:
+        """The batches of several steps: ``blocks`` holds K ``batch_size`` documents of each run; returns K batches."""
+        r, v, b = self.runs, self.vocab, batch_size
         steps = len(blocks[0]) // b
         documents = joined(blocks)  # run by run, step by step
         if self.uniform:  # every query of a document has the same column of A
@@ -338,9 +354,9 @@ class _Cells:
 
     def per_step(self, values: Tensor) -> Sequence[Tensor]:
         if self.runs == 1:
-            return values[None].split(self.sizes.tolist(), dim=1)
+            return torch.split(values[None], self.sizes.tolist(), dim=1)
         run, step = np.divmod(self.cell, self.steps)
         at = (step * self.runs + run) * self.width + np.arange(len(self.cell)) - self.start[self.cell]
         filled = values.new_zeros(self.steps * self.runs * self.width)
         filled[torch.from_numpy(at).to(values.device)] = values
-        return filled.view(self.steps, self.runs, self.width).unbind()
+        return list(filled.view(self.steps, self.runs, self.width))

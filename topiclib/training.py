@@ -1,40 +1,35 @@
-"""One training loop for every experiment: fresh documents and fresh masks at each step, SGD or Adam."""
+"""Training one model: fresh documents and fresh masks at each step, SGD or Adam."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
-from topiclib.checkpoint import (
-    CheckpointError,
-    check_writable,
-    checkpoint_path,
-    load_checkpoint,
-    optimizer_tensors,
-    restore_optimizer,
-    save_checkpoint,
-)
-from topiclib.compute import num_threads, show_progress
+from topiclib.checkpoint import CheckpointError, check_writable, checkpoint_path, load_checkpoint, save_checkpoint
+from topiclib.compute import num_threads, show_progress, suitable_threads
+from topiclib.counts import count_loss
 from topiclib.documents import sample_documents
+from topiclib.engine import CountEngine
 from topiclib.history import History
-from topiclib.losses import l2_penalty, masked_loss
+from topiclib.lockstep import Engine, Lockstep, TokenEngine
 from topiclib.masking import MaskedDocuments, mask_documents
 from topiclib.model import TopicTransformer
 from topiclib.settings import TrainingSettings
-from topiclib.validation import MAX_SEED, as_rng, check_int, check_type
+from topiclib.validation import MAX_SEED, as_rng, check_choice, check_int, check_type
+from topiclib.word_counts import sample_counts
 
 __all__ = ["DivergenceError", "TrainingRun", "TrainingSettings", "held_out_loss", "sample_batch", "train"]
 
-MAX_LOSS = 1e6
+ENGINES = ("counts", "tokens")
 
 
 class DivergenceError(RuntimeError):
@@ -60,7 +55,10 @@ class TrainingRun:
 
 
 def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> MaskedDocuments:
-    """Fresh documents with fresh masks, as every training step and every evaluation draws them."""
+    """Fresh documents with fresh masks, as tokens in their order.
+
+    Training draws from the same distribution as word counts (``word_counts.sample_counts``), which is faster.
+    """
     check_type("settings", settings, TrainingSettings)
     generator = as_rng(rng)
     documents = sample_documents(settings.documents, num_docs, generator)
@@ -68,115 +66,60 @@ def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Gener
 
 
 def held_out_loss(model: TopicTransformer, settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> float:
-    """Equation 1 on ``num_docs`` fresh documents, without gradient and without the L2 term."""
+    """Equation 1 on ``num_docs`` fresh documents, without gradient and without the L2 term; computed on word counts."""
     check_type("settings", settings, TrainingSettings)
     with torch.no_grad():
-        return float(masked_loss(model, sample_batch(settings, num_docs, rng), settings.loss))
+        return float(count_loss(model, sample_counts(settings.documents, settings.masking, num_docs, rng), settings.loss))
 
 
-class _Run:
-    """The state of a run: what a checkpoint must hold to go on as if nothing had happened."""
+def check_trains(settings: TrainingSettings, model: TopicTransformer) -> None:
+    """Raise ValueError if nothing is trained, or the penalty is on nothing."""
+    trained = model.trained()
+    if not trained:
+        raise ValueError("model has no trained parameter: at least one must not be frozen")
+    if settings.l2_coef and settings.l2_on is not None and not set(trained) & set(settings.l2_on):
+        raise ValueError(f"l2_on = {settings.l2_on!r}: must name a trained parameter; trained are {', '.join(trained)}")
 
-    def __init__(self, settings: TrainingSettings, seed: int, model: TopicTransformer | None) -> None:
-        self.settings, self.seed, self.step = settings, seed, 0
-        self.model = TopicTransformer(settings.model, seed) if model is None else model
-        trained = self.model.trained()
-        if not trained:
-            raise ValueError("model has no trained parameter: at least one must not be frozen")
-        chosen = trained if settings.l2_on is None else {n: p for n, p in trained.items() if n in settings.l2_on}
-        if settings.l2_coef and not chosen:
-            raise ValueError(f"l2_on = {settings.l2_on!r}: must name a trained parameter; trained are {', '.join(trained)}")
-        self.penalized = list(chosen.values())
-        make = torch.optim.SGD if settings.optimizer == "sgd" else torch.optim.Adam
-        self.optimizer = make(trained.values(), lr=settings.learning_rate)
-        # Two streams: how often one evaluates does not change what one trains on.
-        train_seed, eval_seed = np.random.SeedSequence(seed).spawn(2)
-        self.train_rng, self.eval_rng = np.random.default_rng(train_seed), np.random.default_rng(eval_seed)
-        self.history, self.previous_W_V = History(), None
 
-    previous_W_V: Tensor | None
+def identity(settings: TrainingSettings, seed: int, model: TopicTransformer, engine: str) -> dict[str, Any]:
+    """What must agree for a saved run to be this one; ``steps`` may grow. Through JSON: tuples become lists.
 
-    def record(self) -> None:
-        s, t = self.settings, self.step
-        if t % s.log_every == 0:
-            self.previous_W_V = self.history.log(t, self.model, self.previous_W_V)
-        if t % s.eval_every == 0:
-            self.history.eval_steps.append(t)
-            self.history.held_out_loss.append(held_out_loss(self.model, s, s.eval_docs, self.eval_rng))
-        if t in s.snapshots:
-            self.history.snapshot(t, self.model)
+    NumPy's numbers become Python's.
+    """
+    of_settings: dict[str, Any] = json.loads(json.dumps(asdict(settings), default=lambda number: number.item()))
+    del of_settings["steps"]
+    frozen = {n: p for n, p in model.named_parameters() if not p.requires_grad}
+    digests = {name: sha256(p.detach().cpu().numpy().tobytes()).hexdigest() for name, p in frozen.items()}
+    dtype = str(model.W_E.dtype).removeprefix("torch.")
+    trained = sorted(model.trained())
+    return {"settings": of_settings, "seed": seed, "trained": trained, "engine": engine, "dtype": dtype, "frozen": digests}
 
-    def _check(self, loss: float) -> None:
-        if not isfinite(loss) or loss > MAX_LOSS:
-            raise DivergenceError(self.step, loss, self.settings.learning_rate, self.history)
 
-    def check_last_update(self) -> None:
-        """The loop sees a divergence at the next step's loss; after the last step a few documents of a third stream show it."""
-        last_rng = np.random.default_rng(np.random.SeedSequence(self.seed).spawn(3)[2])
-        self._check(held_out_loss(self.model, self.settings, 8, last_rng))
+def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """What differs between two identities, by name."""
+    found = [name for name, value in ours["settings"].items() if value != theirs["settings"].get(name)]
+    found += [name for name in ("seed", "trained", "engine", "dtype") if ours[name] != theirs.get(name)]
+    if "trained" not in found:
+        found += [f"frozen {name}" for name, digest in ours["frozen"].items() if digest != theirs["frozen"].get(name)]
+    return found
 
-    def update(self) -> None:
-        s = self.settings
-        loss = masked_loss(self.model, sample_batch(s, s.batch_size, self.train_rng), s.loss)
-        value = float(loss.detach())
-        self._check(value)
-        if s.l2_coef:
-            loss = loss + s.l2_coef * l2_penalty(self.penalized)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        self.history.train_loss.append(value)
-        self.step += 1
-        self.record()
 
-    def _identity(self) -> dict[str, Any]:
-        """What must agree for a checkpoint to be of this run; ``steps`` may grow. Through JSON: tuples become lists.
+def _load(run: Lockstep, path: Path, ours: dict[str, Any], end: int) -> None:
+    tensors, meta = load_checkpoint(path)
+    if "identity" not in meta:
+        raise CheckpointError(f"checkpoint = {str(path)!r}: holds no training run; use another path")
+    if found := differences(ours, meta["identity"]):
+        raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run ({', '.join(found)} differ); use another path")
+    if meta["step"] > run.clock.steps:
+        raise CheckpointError(f"checkpoint = {str(path)!r}: is at step {meta['step']}, beyond steps = {run.clock.steps}")
+    if meta["step"] > end:
+        raise ValueError(f"stop_at = {end}: must be at least {meta['step']}, the step of checkpoint = {str(path)!r}")
+    run.load({name: tensor.numpy() for name, tensor in tensors.items()})
 
-        NumPy's numbers become Python's.
-        """
-        settings: dict[str, Any] = json.loads(json.dumps(asdict(self.settings), default=lambda number: number.item()))
-        del settings["steps"]
-        return {"settings": settings, "seed": self.seed, "trained": sorted(self.model.trained())}
 
-    def save(self, path: str | Path) -> None:
-        tensors = {f"model.{n}": p for n, p in self.model.named_parameters()} | optimizer_tensors(self.optimizer)
-        if self.previous_W_V is not None:
-            tensors["previous_W_V"] = self.previous_W_V
-        for step, weights in self.history.snapshots.items():
-            tensors |= {f"snapshot.{step}.{n}": torch.from_numpy(w) for n, w in weights.items()}
-        rngs = [self.train_rng.bit_generator.state, self.eval_rng.bit_generator.state]
-        meta = {"identity": self._identity(), "step": self.step, "curves": self.history.curves(), "rngs": rngs}
-        save_checkpoint(path, {n: t.clone() for n, t in tensors.items()}, meta)
-
-    def load(self, path: str | Path, end: int) -> None:
-        tensors, meta = load_checkpoint(path)
-        if "identity" not in meta:
-            raise CheckpointError(f"checkpoint = {str(path)!r}: holds no training run; use another path")
-        ours, theirs = self._identity(), meta["identity"]
-        if ours != theirs:
-            differ = [k for k in ours["settings"] if ours["settings"][k] != theirs["settings"].get(k)]
-            differ += [k for k in ("seed", "trained") if ours[k] != theirs.get(k)]
-            raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run ({', '.join(differ)} differ); use another path")
-        if meta["step"] > self.settings.steps:
-            raise CheckpointError(f"checkpoint = {str(path)!r}: is at step {meta['step']}, beyond steps = {self.settings.steps}")
-        if meta["step"] > end:
-            raise ValueError(f"stop_at = {end}: must be at least {meta['step']}, the step of checkpoint = {str(path)!r}")
-        frozen = [n for n, p in self.model.named_parameters() if not p.requires_grad]
-        if other := [n for n in frozen if not torch.equal(tensors[f"model.{n}"], getattr(self.model, n).detach().cpu())]:
-            raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run (frozen {', '.join(other)} differ)")
-        with torch.no_grad():
-            for name, parameter in self.model.named_parameters():
-                parameter.copy_(tensors[f"model.{name}"])
-        restore_optimizer(self.optimizer, tensors)
-        snapshots: dict[int, dict[str, Tensor]] = {}
-        for name, value in tensors.items():
-            if name.startswith("snapshot."):
-                _, step, parameter_name = name.split(".")
-                snapshots.setdefault(int(step), {})[parameter_name] = value
-        self.history.load(meta["curves"], snapshots)
-        previous, self.step = tensors.get("previous_W_V"), meta["step"]
-        self.previous_W_V = None if previous is None else previous.to(self.model.W_V.device)
-        self.train_rng.bit_generator.state, self.eval_rng.bit_generator.state = meta["rngs"]
+def _save(run: Lockstep, path: Path, ours: dict[str, Any]) -> None:
+    tensors = {name: torch.from_numpy(np.array(array)) for name, array in run.state().items()}
+    save_checkpoint(path, tensors, {"identity": ours, "step": run.step})
 
 
 def train(
@@ -184,11 +127,12 @@ def train(
     *,
     seed: int,
     model: TopicTransformer | None = None,
+    engine: str = "counts",
     checkpoint: str | Path | None = None,
     checkpoint_every: int = 500,
     stop_at: int | None = None,
     progress: bool | None = None,
-    threads: int | None = 1,
+    threads: int | None = None,
 ) -> TrainingRun:
     """Minimise equation 1 (plus lambda ||theta||^2, equation 2) and record the way.
 
@@ -196,40 +140,52 @@ def train(
     ----------
     settings : what to train, on what, how
     seed : seeds the initial weights, the documents and the masks, 0 to 2^64 - 1; the same seed gives the same run
-    model : start from this model (it is trained in place) instead of a new one
+    model : start from this model (it is trained in place, on its device, in its precision) instead of a new one
+    engine : ``"counts"``, the exact fast one (Section 3.3), or ``"tokens"``, equations 5 to 7 as written; both see the
+        same documents, and their losses agree up to rounding
     checkpoint : file to save to; if it holds this very run, the run goes on from there, bit for bit as if it
         had not stopped. A file of another run, or of another kind, is an error and stays as it is; so is a path
         that cannot be written, before the first step. Its folder is created
     checkpoint_every : steps between saves; an interrupted run loses at most so many
     stop_at : stop (and save) at this step, to go on later; not before the checkpoint's
     progress : draw a progress bar; None draws one unless TOPICLIB_PROGRESS=0
-    threads : torch threads during the run (restored after); None leaves them as they are
+    threads : torch threads during the run (restored after); None takes one for matrices as small as the paper's, on
+        which more cost time, and all for large ones
 
     Raises DivergenceError (step, loss, what to try), CheckpointError, or ValueError or TypeError for bad arguments.
     """
     check_type("settings", settings, TrainingSettings)
     seed = check_int("seed", seed, 0, MAX_SEED)
+    check_choice("engine", engine, ENGINES)
     check_int("checkpoint_every", checkpoint_every, 1)
-    if threads is not None:
-        check_int("threads", threads, 1)
+    threads = suitable_threads(settings.model.vocabulary.size) if threads is None else check_int("threads", threads, 1)
     end = settings.steps if stop_at is None else check_int("stop_at", stop_at, 0, settings.steps)
     path = None if checkpoint is None else checkpoint_path(checkpoint)
     if model is not None and check_type("model", model, TopicTransformer).settings != settings.model:
         raise ValueError(f"model has settings {model.settings}: must be settings.model = {settings.model}")
+    if model is None:
+        model = TopicTransformer(settings.model, seed)
+    check_trains(settings, model)
+    ours = identity(settings, seed, model, engine)
     with num_threads(threads):
-        run = _Run(settings, seed, model)
+        made: Engine = CountEngine([settings], [model]) if engine == "counts" else TokenEngine(settings, model)
+        run = Lockstep([settings], [seed], made)
         if path is not None and os.path.exists(path):
-            run.load(path, end)
+            _load(run, path, ours, end)
         else:
             run.record()
         if path is not None and run.step < end:
             check_writable(path)
-        with tqdm(total=end, initial=run.step, desc="training", unit="step", disable=not show_progress(progress)) as bar:
-            while run.step < end:
-                run.update()
-                bar.update()
-                if run.step == end:
-                    run.check_last_update()
-                if path is not None and (run.step % checkpoint_every == 0 or run.step == end):
-                    run.save(path)
-    return TrainingRun(settings, seed, run.model, run.history, run.step)
+        try:
+            with tqdm(total=end, initial=run.step, desc="training", unit="step", disable=not show_progress(progress)) as bar:
+                while run.step < end:
+                    every = end if path is None else checkpoint_every
+                    run.advance(min(end, (run.step // every + 1) * every), bar.update)
+                    if run.diverged[0] >= 0:
+                        step, loss = int(run.diverged[0]), float(run.last_loss[0])
+                        raise DivergenceError(step, loss, settings.learning_rate, run.history(0))
+                    if path is not None:
+                        _save(run, path, ours)
+        finally:
+            made.write_back([model])
+    return TrainingRun(settings, seed, model, run.history(0), run.step)

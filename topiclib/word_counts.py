@@ -73,9 +73,7 @@ class MaskedCounts:
     def part(self, start: int, stop: int) -> MaskedCounts:
         """Documents ``start`` to ``stop`` - 1."""
         low, high = np.searchsorted(self.docs, (start, stop))
-        return MaskedCounts(
-            self.counts[start:stop], self.docs[low:high] - start, self.shown[low:high], self.targets[low:high]
-        )
+        return MaskedCounts(self.counts[start:stop], self.docs[low:high] - start, self.shown[low:high], self.targets[low:high])
 
     def documents(self) -> MaskedDocuments:
         """The same documents as tokens: the selected positions first, then the others by token id."""
@@ -111,7 +109,12 @@ def count_documents(batch: MaskedDocuments, vocabulary: Vocabulary) -> MaskedCou
     if low < PAD or high >= v:
         raise ValueError(f"inputs has ids from {low} to {high}: must be from 0 to {v - 1}, or PAD = {PAD}")
     targets = batch.targets[batch.selected]
-    if (targets <= MASK).any() or (targets >= v).any() or not batch.selected.any(axis=1).all() or (batch.selected & ~is_token).any():
+    if (
+        (targets <= MASK).any()
+        or (targets >= v).any()
+        or not batch.selected.any(axis=1).all()
+        or (batch.selected & ~is_token).any()
+    ):
         raise ValueError(f"selected and targets: every document must have a selected position, and each a word from 1 to {v - 1}")
     docs = np.nonzero(is_token)[0]
     counts = np.bincount(docs * v + batch.inputs[is_token], minlength=len(batch) * v).reshape(-1, v)
