@@ -40,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "history": set(),
     "lockstep": TRANSFORMER | {"word_counts", "history"},
     "training": TRANSFORMER | {"word_counts", "counts", "engine", "history", "lockstep", "checkpoint", "compute"},
+    "sweeps": TRANSFORMER | {"engine", "history", "lockstep", "training", "checkpoint", "compute"},
     "metrics": TRANSFORMER,
     "plotting": TRANSFORMER | {"metrics"},
     "widgets": {"validation", "plotting"},
@@ -75,9 +76,10 @@ ALLOWED: dict[str, set[str]] = {
 }
 # Packages that only some modules may import; NumPy and the standard library are for all.
 PACKAGES: dict[str, set[str]] = {
-    "torch": {"checkpoint", "compute", "model", "losses", "counts", "engine", "lockstep", "history", "training", "metrics"},
+    "torch": {"checkpoint", "compute", "model", "losses", "counts", "engine", "lockstep", "history", "training", "sweeps"}
+    | {"metrics"},
     "safetensors": {"checkpoint"},
-    "tqdm": {"training"},
+    "tqdm": {"training", "sweeps"},
     "matplotlib": {"plotting", "widgets"},
     "PIL": {"widgets"},
     "ipywidgets": {"widgets"},

@@ -31,6 +31,11 @@ def num_threads(number: int | None) -> Iterator[None]:
         torch.set_num_threads(found)
 
 
+def default_device() -> torch.device:
+    """The device that runs take unless told otherwise: the environment's TOPICLIB_DEVICE, else the CPU."""
+    return torch.device(os.environ.get("TOPICLIB_DEVICE", "cpu"))
+
+
 LARGE_VOCABULARY = 400
 
 

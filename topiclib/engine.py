@@ -15,6 +15,7 @@ W [W_E; 1] is keys, queries and values of every token, and F^T [values; 0; 1] wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from math import sqrt
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ class Batch(NamedTuple):
     attention : (R, P, V) the columns of A, where attention is uniform and so known
     weights : (R, P, 1) sum of 1 / (B |M|) over the pair's positions
     target_at : (R M,) where in the (R, P, V) predictions each position's word is
-    target_weights : (R, M) its 1 / (B |M|)
+    target_weights : (R, M) its -1 / (B |M|)
     """
 
     log_counts: Tensor
@@ -75,6 +76,7 @@ class CountEngine:
     models : the initial weights (read here, written by ``write_back``), all of one dtype and device
     """
 
+    @torch.inference_mode()
     def __init__(self, settings: Sequence[TrainingSettings], models: Sequence[TopicTransformer]) -> None:
         first, model = settings[0], models[0].settings
         self.model_settings = model
@@ -88,9 +90,8 @@ class CountEngine:
         self.weights = self.weights.to(self.device, self.dtype)
         split(model, self.weights)[0][:, self.d] = 1
         self.parameters = {name: parameter_view(model, name, self.weights) for name in PARAMETERS}
-        with torch.no_grad():
-            for name, value in self.parameters.items():
-                value.copy_(torch.stack([getattr(m, name) for m in models]))
+        for name, value in self.parameters.items():
+            value.copy_(torch.stack([getattr(m, name) for m in models]))
         w_e = self.parameters["W_E"]
         self.identity = "W_E" not in self.trained and self.d == self.vocab and bool((w_e == torch.eye(self.d).to(w_e)).all())
         self.trains_attention = not self.uniform and not self.trained.isdisjoint(("W_E", "W_K", "W_Q", "b_Q"))
@@ -164,6 +165,11 @@ class CountEngine:
         """A number if all runs share it, else (R, 1)."""
         return values[0] if len(set(values)) == 1 else torch.tensor(values, dtype=torch.float64).to(self.weights)[:, None]
 
+    @staticmethod
+    def context() -> AbstractContextManager[object]:
+        """What steps are taken in: nothing is for autograd, so torch need not keep account of views and versions."""
+        return torch.inference_mode()
+
     def predict(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """f(X~) at every pair, (R, P, V), and the columns of A, (R, P, V)."""
         v = self.vocab
@@ -185,7 +191,7 @@ class CountEngine:
         return torch.bmm(attention, self.value_of_key.mT), attention
 
     def _at_targets(self, batch: Batch, values: Tensor) -> Tensor:
-        """Sum over positions of the entry at the word to predict, times 1 / (B |M|); (R,)."""
+        """Sum over positions of the entry at the word to predict, times -1 / (B |M|); (R,)."""
         chosen = values.view(-1).index_select(0, batch.target_at).view(self.runs, -1)
         total: Tensor = torch.linalg.vecdot(chosen, batch.target_weights)
         return total
@@ -194,8 +200,8 @@ class CountEngine:
         """Equation 1 of each run, without gradient; (R,)."""
         predictions, _ = self.predict(batch)
         if not self.squared:
-            return -self._at_targets(batch, predictions.log_softmax(2))
-        return (predictions.square() * batch.weights).sum((1, 2)) - 2 * self._at_targets(batch, predictions) + 1
+            return self._at_targets(batch, predictions.log_softmax(2))
+        return (predictions.square() * batch.weights).sum((1, 2)) + 2 * self._at_targets(batch, predictions) + 1
 
     def loss_and_gradient(self, batch: Batch) -> Tensor:
         """Equation 1 of each run, (R,), with its gradient left in ``gradient``."""
@@ -203,14 +209,14 @@ class CountEngine:
         # Slope by the predictions: softmax minus target, or 2 (prediction - target), with the positions' weights.
         if self.squared:
             slope = predictions * batch.weights
-            loss = (slope * predictions).sum((1, 2)) - 2 * self._at_targets(batch, predictions) + 1
-            slope.view(-1).index_add_(0, batch.target_at, batch.target_weights.view(-1), alpha=-1)
+            loss = (slope * predictions).sum((1, 2)) + 2 * self._at_targets(batch, predictions) + 1
+            slope.view(-1).index_add_(0, batch.target_at, batch.target_weights.view(-1))
             slope *= 2
         else:
             log_probabilities = predictions.log_softmax(2)
-            loss = -self._at_targets(batch, log_probabilities)
+            loss = self._at_targets(batch, log_probabilities)
             slope = log_probabilities.exp_().mul_(batch.weights)
-            slope.view(-1).index_add_(0, batch.target_at, batch.target_weights.view(-1), alpha=-1)
+            slope.view(-1).index_add_(0, batch.target_at, batch.target_weights.view(-1))
         self._set_gradient(batch, attention, slope)
         return loss
 
@@ -293,12 +299,14 @@ class CountEngine:
         moments = {f"moment_{number}": moment for number, moment in enumerate(self.moments, 1)}
         return {"weights": self.weights, "steps": torch.tensor(self.steps)} | moments
 
+    @torch.inference_mode()
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Put back what ``state`` gave."""
         for name, value in self.state().items():
             value.copy_(state[name])
         self.steps = int(state["steps"])
 
+    @torch.inference_mode()
     def prepare(self, blocks: Sequence[MaskedCounts], batch_size: int) -> list[Batch]:
         """The batches of several steps: ``blocks`` holds K ``batch_size`` documents of each run; returns K batches."""
         r, v, b = self.runs, self.vocab, batch_size
@@ -321,7 +329,7 @@ class CountEngine:
             pair_cells.per_step(self._tensor(queries + run_of_pair * v)),
             pair_cells.per_step(self._tensor(weights)),
             target_cells.per_step(self._tensor(at)),
-            target_cells.per_step(self._tensor(target_weights)),
+            target_cells.per_step(self._tensor(-target_weights)),
         )
         if self.uniform:
             rows = self._tensor(documents.counts / documents.counts.sum(axis=1, keepdims=True))

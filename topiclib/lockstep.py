@@ -8,6 +8,7 @@ or recorded changes nothing in the training.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +38,9 @@ class Engine(Protocol):
 
     runs: int
     parameters: dict[str, Tensor]
+
+    def context(self) -> AbstractContextManager[object]:
+        """What steps are taken in."""
 
     def prepare(self, blocks: Sequence[MaskedCounts], batch_size: int) -> Sequence[Any]:
         """The batches in ``blocks``, which holds each run's documents."""
@@ -69,6 +73,10 @@ class TokenEngine:
         make = torch.optim.SGD if settings.optimizer == "sgd" else torch.optim.Adam
         self.optimizer = make(trained.values(), lr=settings.learning_rate)
         self.parameters = {name: p.detach()[None] for name, p in model.named_parameters()}
+
+    @staticmethod
+    def context() -> AbstractContextManager[object]:
+        return nullcontext()
 
     def prepare(self, blocks: Sequence[MaskedCounts], batch_size: int) -> list[MaskedCounts]:
         (block,) = blocks
@@ -151,7 +159,12 @@ class Lockstep:
         (batch,) = self.engine.prepare(blocks, num_docs)
         return self.engine.loss(batch).double().cpu().numpy()
 
-    def record(self) -> None:
+    def begin(self) -> None:
+        """Record the state before the first step."""
+        with self.engine.context():
+            self._record()
+
+    def _record(self) -> None:
         """Record the state at this step, if it is one of those to record."""
         s, t = self.clock, self.step
         if t % s.log_every == 0:
@@ -171,19 +184,23 @@ class Lockstep:
 
     def advance(self, stop: int, on_step: Callable[[], object] = lambda: None) -> None:
         """Take steps until ``stop``, or until every run has diverged."""
+        with self.engine.context():
+            self._advance(stop, on_step)
+            if self.step == self.clock.steps:
+                # The loop sees a divergence at the next step's loss; after the last one a few fresh documents show it.
+                self._mark(self.step, self._loss_on_fresh(LAST, 0, 8)[:, None])
+
+    def _advance(self, stop: int, on_step: Callable[[], object]) -> None:
         while self.step < stop and (self.diverged < 0).any():
             number, first = divmod(self.step, self.block_steps)
             start, losses = self.step, []
             for batch in self._block(number)[first : first + stop - start]:
                 losses.append(self.engine.advance(batch))
                 self.step += 1
-                self.record()
+                self._record()
                 on_step()
             self.curves["train_loss"][:, start : self.step] = torch.stack(losses, 1).double().cpu().numpy()
             self._mark(start, self.curves["train_loss"][:, start : self.step])
-        if self.step == self.clock.steps:
-            # The loop sees a divergence at the next step's loss; after the last one a few fresh documents show it.
-            self._mark(self.step, self._loss_on_fresh(LAST, 0, 8)[:, None])
 
     def _mark(self, start: int, losses: npt.NDArray[np.float64]) -> None:
         """Mark the runs whose losses of steps ``start``, ... leave the range, and take back what was recorded after."""
@@ -200,13 +217,7 @@ class Lockstep:
 
     def history(self, run: int) -> History:
         """One run's record, as if it had been alone."""
-        end = self.step if self.diverged[run] < 0 else int(self.diverged[run])
-        s = self.clock
-        log_steps, eval_steps = (list(range(0, end + 1, every)) for every in (s.log_every, s.eval_every))
-        lengths = {"train_loss": end, "held_out_loss": len(eval_steps)}
-        curves = {name: values[run, : lengths.get(name, len(log_steps))].tolist() for name, values in self.curves.items()}
-        snapshots = {step: {n: v[run] for n, v in weights.items()} for step, weights in self.snapshots.items() if step <= end}
-        return History(log_steps=log_steps, eval_steps=eval_steps, snapshots=snapshots, **curves)
+        return history_of(self.clock, self.state(), run)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that ``load`` needs to go on as if nothing had happened."""
@@ -233,6 +244,24 @@ class Lockstep:
         self.engine.load(engine)
         if "previous_W_V" in state:
             self.previous_W_V = torch.from_numpy(np.array(state["previous_W_V"])).to(self.engine.parameters["W_V"])
+
+
+def history_of(clock: TrainingSettings, state: Mapping[str, npt.NDArray[Any]], run: int) -> History:
+    """One run's record out of ``Lockstep.state``, as if it had been alone."""
+    diverged = int(state["diverged"][run])
+    end = int(state["step"]) if diverged < 0 else diverged
+    log_steps, eval_steps = (list(range(0, end + 1, every)) for every in (clock.log_every, clock.eval_every))
+    lengths = {"train_loss": end, "held_out_loss": len(eval_steps)}
+    history = History(log_steps=log_steps, eval_steps=eval_steps)
+    for name, value in state.items():
+        kind, _, rest = name.partition(".")
+        if kind == "curves":
+            setattr(history, rest, value[run, : lengths.get(rest, len(log_steps))].tolist())
+        elif kind == "snapshots":
+            step, _, parameter = rest.partition(".")
+            if int(step) <= end:
+                history.snapshots.setdefault(int(step), {})[parameter] = np.array(value[run])
+    return history
 
 
 def cosine_distances(a: Tensor, b: Tensor) -> npt.NDArray[np.float64]:

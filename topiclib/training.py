@@ -173,7 +173,7 @@ def train(
         if path is not None and os.path.exists(path):
             _load(run, path, ours, end)
         else:
-            run.record()
+            run.begin()
         if path is not None and run.step < end:
             check_writable(path)
         try:

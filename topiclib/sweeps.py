@@ -1,0 +1,414 @@
+"""Many runs at once: over seeds, learning rates, initial scales, masks, losses.
+
+On a CPU each core trains one run after the other: a run's tensors fit into a core's cache, and stacked runs were not
+faster. On a GPU runs of one shape are stacked in one tensor, as many as fit. Either way each run equals the same run
+alone up to rounding, and on a CPU to the last bit.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from tqdm import tqdm
+
+from topiclib.checkpoint import CheckpointError, check_writable, checkpoint_path, load_checkpoint, save_checkpoint
+from topiclib.compute import default_device, num_cores, num_threads, show_progress, suitable_threads
+from topiclib.documents import DocumentSettings
+from topiclib.engine import CountEngine, parameter_view
+from topiclib.history import CURVES
+from topiclib.lockstep import Lockstep, history_of
+from topiclib.masking import MaskingSettings
+from topiclib.model import TopicTransformer
+from topiclib.settings import PARAMETERS, TrainingSettings
+from topiclib.training import TrainingRun, check_trains, differences, identity
+from topiclib.validation import MAX_SEED, check_int, check_type
+
+__all__ = ["Sweep"]
+
+State = Mapping[str, npt.NDArray[Any]]
+CLOCK = ("steps", "log_every", "eval_every", "eval_docs", "snapshots")
+STRIDE = 16  # steps between looks at whether to stop
+SAVE_SECONDS = 30.0
+
+
+class Sweep:
+    """Runs that differ in anything but when they record.
+
+    Parameters
+    ----------
+    runs : (settings, seed) of each; ``steps``, ``log_every``, ``eval_every``, ``eval_docs`` and ``snapshots`` must agree
+    models : the model that each run starts from (it stays as it is), or None for new ones
+
+    Results, of the steps done so far, with NaN where a run is not yet or has diverged:
+
+    curves : by name (``train_loss``, ``norm_W_V``, ``held_out_loss``, ... as in ``History``), (runs, records)
+    log_steps, eval_steps : the steps of the records
+    steps_done, diverged : (runs,) updates done; the step at which a run diverged, -1 if it did not
+    sweep[i] : the run as ``train`` returns it, of a diverged one its last weights
+
+    Raises ValueError or TypeError for runs that cannot be trained or are not recorded alike.
+    """
+
+    def __init__(self, runs: Sequence[tuple[TrainingSettings, int]], *, models: Sequence[TopicTransformer] | None = None) -> None:
+        self.settings = [check_type("settings", settings, TrainingSettings) for settings, _ in runs]
+        self.seeds = [check_int("seed", seed, 0, MAX_SEED) for _, seed in runs]
+        if not self.settings:
+            raise ValueError("runs is empty: must hold at least one (settings, seed)")
+        self.clock = self.settings[0]
+        for name in CLOCK:
+            if len(found := {getattr(s, name) for s in self.settings}) > 1:
+                raise ValueError(f"{name} = {', '.join(map(str, sorted(found)))}: must be the same in all runs of a sweep")
+        if models is not None and len(models) != len(self.settings):
+            raise ValueError(f"models has {len(models)} models: must have one for each of the {len(self.settings)} runs")
+        for i, settings in enumerate(self.settings):
+            if models is not None and check_type("models", models[i], TopicTransformer).settings != settings.model:
+                raise ValueError(f"models[{i}] has settings {models[i].settings}: must be those of its run, {settings.model}")
+            check_trains(settings, self._start(i) if models is None else models[i])
+        self.models = models
+        self._states: dict[tuple[int, ...], State] = {}
+
+    def _start(self, run: int) -> TopicTransformer:
+        return TopicTransformer(self.settings[run].model, self.seeds[run])
+
+    def __len__(self) -> int:
+        return len(self.settings)
+
+    @property
+    def log_steps(self) -> npt.NDArray[np.int64]:
+        """Steps at which norms and rotation are recorded."""
+        return np.arange(0, self.clock.steps + 1, self.clock.log_every)
+
+    @property
+    def eval_steps(self) -> npt.NDArray[np.int64]:
+        """Steps at which the held-out loss is recorded."""
+        return np.arange(0, self.clock.steps + 1, self.clock.eval_every)
+
+    def _gather(self, name: str, empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        for runs, state in self._states.items():
+            value = state[name]
+            empty[list(runs)] = value if value.ndim else value[None]
+        return empty
+
+    @property
+    def steps_done(self) -> npt.NDArray[np.int64]:
+        """(runs,) updates of each run so far; of a diverged one those until then."""
+        done = self._gather("step", np.zeros(len(self), dtype=np.int64))
+        return np.where(self.diverged >= 0, np.minimum(done, self.diverged), done)
+
+    @property
+    def diverged(self) -> npt.NDArray[np.int64]:
+        """(runs,) the step at which the loss left the range, -1 where it did not."""
+        return self._gather("diverged", np.full(len(self), -1))
+
+    @property
+    def curves(self) -> dict[str, npt.NDArray[np.float64]]:
+        """What is recorded, by name: (runs, records)."""
+        lengths = {"train_loss": self.clock.steps, "held_out_loss": len(self.eval_steps)}
+        shapes = {name: (len(self), lengths.get(name, len(self.log_steps))) for name in CURVES}
+        return {name: self._gather(f"curves.{name}", np.full(shape, np.nan)) for name, shape in shapes.items()}
+
+    def __getitem__(self, run: int) -> TrainingRun:
+        run = range(len(self))[run]
+        for runs, state in self._states.items():
+            if run in runs:
+                at, settings = runs.index(run), self.settings[run]
+                model = self._start(run)
+                flat = torch.from_numpy(state["engine.weights"][at : at + 1])
+                with torch.no_grad():
+                    model.to(flat.dtype)
+                    for name in PARAMETERS:
+                        getattr(model, name).copy_(parameter_view(settings.model, name, flat)[0])
+                if self.models is not None:
+                    for name, parameter in self.models[run].named_parameters():
+                        getattr(model, name).requires_grad_(parameter.requires_grad)
+                history = history_of(self.clock, state, at)
+                return TrainingRun(settings, self.seeds[run], model, history, int(self.steps_done[run]))
+        raise LookupError(f"run {run} has not begun: call run() first")
+
+    def run(
+        self,
+        *,
+        stop_at: int | None = None,
+        workers: int | None = None,
+        device: str | torch.device | None = None,
+        checkpoint: str | Path | None = None,
+        progress: bool | None = None,
+    ) -> Sweep:
+        """Train, and return this sweep. What is done stays done: after an interrupt, call it again and it goes on.
+
+        Parameters
+        ----------
+        stop_at : train to this step; None trains to the end
+        workers : processes, one torch thread each; None takes one for each core. On a GPU, and with 1, none is started
+        device : ``"cpu"``, ``"cuda"``, ...; None takes ``compute.default_device()``
+        checkpoint : file that keeps the sweep between sessions: saved now and then, at an interrupt and at the end;
+            if it holds this very sweep, the sweep goes on from there. A file of another kind stays as it is
+        progress : draw a progress bar with the time left; None draws one unless TOPICLIB_PROGRESS=0
+
+        A run that diverges is marked in ``diverged`` and disturbs no other. Raises KeyboardInterrupt after an interrupt,
+        with everything kept; CheckpointError; RuntimeError if a worker is killed, with all but its current run kept.
+        """
+        stop = self.clock.steps if stop_at is None else check_int("stop_at", stop_at, 0, self.clock.steps)
+        workers = num_cores() if workers is None else check_int("workers", workers, 1)
+        where = default_device() if device is None else torch.device(device)
+        path = None if checkpoint is None else checkpoint_path(checkpoint)
+        if path is not None and os.path.exists(path):
+            self._load(path)
+        todo = [(runs, self._states.get(runs)) for runs in self._chunks(where)]
+        todo = [(runs, state) for runs, state in todo if state is None or not _finished(state, stop)]
+        if path is not None and todo:
+            check_writable(path)
+        saved = time.monotonic()
+
+        def keep(runs: tuple[int, ...], state: State) -> None:
+            nonlocal saved
+            self._states[runs] = state
+            if path is not None and time.monotonic() - saved > SAVE_SECONDS:
+                self._save(path)
+                saved = time.monotonic()
+
+        done, total = int(self.steps_done.sum()), stop * len(self)
+        bar = tqdm(total=total, initial=min(done, total), desc="sweep", unit="step", disable=not show_progress(progress))
+        interrupted = threading.Event()
+        try:
+            with bar, _catch_interrupt(interrupted):
+                if where.type != "cpu" or min(workers, len(todo)) <= 1:
+                    self._run_here(todo, stop, where, interrupted, bar.update, keep)
+                else:
+                    self._run_in_workers(todo, stop, min(workers, len(todo)), interrupted, bar.update, keep)
+        finally:
+            if path is not None and todo:
+                self._save(path)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        return self
+
+    def _chunks(self, device: torch.device) -> list[tuple[int, ...]]:
+        """The runs that are stacked in one engine: those begun as they are, the others one by one, or on a GPU by shape."""
+        chunks = list(self._states)
+        fresh = [i for i in range(len(self)) if not any(i in runs for runs in chunks)]
+        if device.type == "cpu":
+            return chunks + [(i,) for i in fresh]
+        groups: dict[object, list[int]] = {}
+        for i in fresh:
+            groups.setdefault(_shape(self.settings[i], None if self.models is None else self.models[i]), []).append(i)
+        for group in groups.values():
+            size = _runs_that_fit(self.settings[group[0]], device)
+            chunks += [tuple(group[low : low + size]) for low in range(0, len(group), size)]
+        return chunks
+
+    def _task(self, runs: tuple[int, ...], state: State | None, stop: int) -> _Task:
+        models = None if self.models is None else [self.models[i] for i in runs]
+        starts = None if models is None else [_plain(m) for m in models]
+        return _Task([self.settings[i] for i in runs], [self.seeds[i] for i in runs], starts, state, stop)
+
+    def _run_here(
+        self,
+        todo: list[tuple[tuple[int, ...], State | None]],
+        stop: int,
+        device: torch.device,
+        interrupted: threading.Event,
+        update: Callable[[int], object],
+        keep: Callable[[tuple[int, ...], State], None],
+    ) -> None:
+        with num_threads(suitable_threads(self.clock.model.vocabulary.size)):
+            for runs, state in todo:
+                keep(runs, self._task(runs, state, stop).carry_out(device, interrupted.is_set, update))
+                if interrupted.is_set():
+                    return
+
+    def _run_in_workers(
+        self,
+        todo: list[tuple[tuple[int, ...], State | None]],
+        stop: int,
+        workers: int,
+        interrupted: threading.Event,
+        update: Callable[[int], object],
+        keep: Callable[[tuple[int, ...], State], None],
+    ) -> None:
+        # As in torch's DataLoader: fork starts at once where it is safe (one thread each, no GPU), else spawn.
+        context = get_context("fork" if sys.platform == "linux" else "spawn")
+        stopping, counter = context.Event(), context.Value("q", 0)
+        counted = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a notebook's threads
+            with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(stopping, counter)) as pool:
+                waiting: dict[Future[State], tuple[int, ...]] = {
+                    pool.submit(_carry_out, self._task(runs, state, stop)): runs for runs, state in todo
+                }
+                while waiting:
+                    if interrupted.is_set():
+                        stopping.set()
+                    ready, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    seen = counter.value
+                    update(seen - counted)
+                    counted = seen
+                    for future in ready:
+                        runs = waiting.pop(future)
+                        try:
+                            keep(runs, future.result())
+                        except BrokenProcessPool:
+                            raise RuntimeError(
+                                "a worker of the sweep was killed, perhaps for want of memory; what was done is kept. "
+                                "Call run() again, with fewer workers"
+                            ) from None
+
+    def _identity(self) -> list[dict[str, Any]]:
+        models = [self._start(i) for i in range(len(self))] if self.models is None else self.models
+        return [identity(s, seed, m, "counts") for s, seed, m in zip(self.settings, self.seeds, models, strict=True)]
+
+    def _save(self, path: Path) -> None:
+        tensors = {
+            f"{'-'.join(map(str, runs))}/{name}": torch.from_numpy(np.array(value))
+            for runs, state in self._states.items()
+            for name, value in state.items()
+        }
+        save_checkpoint(path, tensors, {"sweep": self._identity()})
+
+    def _load(self, path: Path) -> None:
+        tensors, meta = load_checkpoint(path)
+        if "sweep" not in meta:
+            raise CheckpointError(f"checkpoint = {str(path)!r}: holds no sweep; use another path")
+        ours, theirs = self._identity(), meta["sweep"]
+        if len(ours) != len(theirs):
+            raise CheckpointError(f"checkpoint = {str(path)!r}: is of another sweep ({len(theirs)} runs); use another path")
+        for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            if found := differences(one, other):
+                raise CheckpointError(
+                    f"checkpoint = {str(path)!r}: is of another sweep (run {i}: {', '.join(found)} differ); use another path"
+                )
+        states: dict[tuple[int, ...], dict[str, npt.NDArray[Any]]] = {}
+        for name, tensor in tensors.items():
+            runs, _, rest = name.partition("/")
+            states.setdefault(tuple(map(int, runs.split("-"))), {})[rest] = tensor.numpy()
+        mine = int(self.steps_done.sum())
+        self._states, kept = dict(states), self._states
+        if int(self.steps_done.sum()) < mine:  # what is in memory is further than the file
+            self._states = kept
+
+
+class _Task:
+    """Train some runs in one engine from a state to a step."""
+
+    def __init__(
+        self,
+        settings: list[TrainingSettings],
+        seeds: list[int],
+        starts: list[dict[str, Any]] | None,
+        state: State | None,
+        stop: int,
+    ) -> None:
+        self.settings, self.seeds, self.starts, self.state, self.stop = settings, seeds, starts, state, stop
+
+    def carry_out(self, device: torch.device, stopping: Callable[[], bool], update: Callable[[int], object]) -> State:
+        models = []
+        for i, (settings, seed) in enumerate(zip(self.settings, self.seeds, strict=True)):
+            model = TopicTransformer(settings.model, seed)
+            if self.starts is not None:
+                for name, (value, trained) in self.starts[i].items():
+                    model.to(torch.from_numpy(value).dtype)
+                    getattr(model, name).data = torch.from_numpy(value)
+                    getattr(model, name).requires_grad_(trained)
+            models.append(model.to(device))
+        run = Lockstep(self.settings, self.seeds, CountEngine(self.settings, models))
+        if self.state is None:
+            run.begin()
+        else:
+            run.load(self.state)
+        while not _finished({"step": np.array(run.step), "diverged": run.diverged}, self.stop) and not stopping():
+            before = run.step
+            run.advance(min(self.stop, before + STRIDE))
+            update((run.step - before) * len(models))
+        if run.step < self.stop and not stopping():
+            update((self.stop - run.step) * len(models))  # the steps that diverged runs do not take
+        return run.state()
+
+
+def _finished(state: State, stop: int) -> bool:
+    return bool(state["step"] >= stop or (state["diverged"] >= 0).all())
+
+
+def _plain(model: TopicTransformer) -> dict[str, Any]:
+    """Weights as arrays, and whether each is trained: what a process can be sent."""
+    return {name: (p.detach().cpu().numpy(), p.requires_grad) for name, p in model.named_parameters()}
+
+
+def _shape(settings: TrainingSettings, model: TopicTransformer | None) -> object:
+    """What must agree for runs to be stacked in one engine."""
+    words = settings.documents
+    common = replace(
+        settings,
+        learning_rate=1.0,
+        l2_coef=0.0,
+        masking=MaskingSettings(),
+        documents=DocumentSettings(words.num_topics, words.words_per_topic),
+        model=replace(settings.model, init_scale=1.0),
+    )
+    if model is None:
+        return common
+    return common, tuple(model.trained()), model.has_uniform_attention(), model.W_E.dtype
+
+
+def _runs_that_fit(settings: TrainingSettings, device: torch.device) -> int:
+    """How many runs of this shape fit into two thirds of the device's free memory."""
+    model, batch = settings.model, max(settings.batch_size, settings.eval_docs)
+    v, d, d_a = model.vocabulary.size, model.d, model.d_a
+    pairs = batch * min(v, 1 + round(settings.masking.p_m * settings.documents.max_len))
+    numbers = 6 * ((d + 2) * v + (2 * d_a + d) * (d + 1)) + 6 * v * v + 3 * (2 * d_a + d) * v + 8 * pairs * v + 3 * 1280 * v
+    free, _ = torch.cuda.mem_get_info(device)
+    return max(1, int(free * 2 / 3 / (4 * numbers)))
+
+
+_stopping: Any = None
+_counter: Any = None
+
+
+def _begin_worker(stopping: Any, counter: Any) -> None:
+    global _stopping, _counter
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    torch.set_num_threads(1)
+    _stopping, _counter = stopping, counter
+
+
+def _count(steps: int) -> None:
+    with _counter.get_lock():
+        _counter.value += steps
+
+
+def _carry_out(task: _Task) -> State:
+    return task.carry_out(torch.device("cpu"), _stopping.is_set, _count)
+
+
+@contextmanager
+def _catch_interrupt(interrupted: threading.Event) -> Iterator[None]:
+    """Let an interrupt set ``interrupted`` instead of stopping anywhere; a second one stops at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(*_: object) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        interrupted.set()
+
+    found = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, found)
