@@ -91,6 +91,9 @@ class TopicTransformer(nn.Module):
     def embed(self, tokens: Tensor) -> Tensor:
         """Z = W_E X~: column j is the embedding of token j. ``tokens`` (B, N) -> (B, d, N); padding gives zeros."""
         self._check_tokens(tokens)
+        return self._embed(tokens)
+
+    def _embed(self, tokens: Tensor) -> Tensor:
         rows = nn.functional.embedding(tokens.clamp(min=0), self.W_E.T)  # (B, N, d)
         return (rows * (tokens != PAD)[:, :, None]).transpose(1, 2)
 
@@ -106,12 +109,13 @@ class TopicTransformer(nn.Module):
         """
         self._check_tokens(tokens)
         self._check_positions(positions, tokens)
-        is_token = tokens != PAD  # (B, N)
-        queries_at = tokens.shape[1] if positions is None else positions.shape[1]
+        return self._attention(self._embed(tokens), tokens != PAD, positions)
+
+    def _attention(self, z: Tensor, is_token: Tensor, positions: Tensor | None) -> Tensor:
+        queries_at = z.shape[2] if positions is None else positions.shape[1]
         if self.has_uniform_attention():
             uniform = is_token.to(self.W_V.dtype) / is_token.sum(dim=1, keepdim=True)
             return uniform[:, :, None].expand(-1, -1, queries_at)
-        z = self.embed(tokens)  # (B, d, N)
         z_query = z if positions is None else z.gather(2, positions[:, None, :].expand(-1, z.shape[1], -1))
         keys = self.W_K @ z + self.b_K[:, None]  # (B, d_a, N)
         queries = self.W_Q @ z_query + self.b_Q[:, None]  # (B, d_a, M)
@@ -124,8 +128,11 @@ class TopicTransformer(nn.Module):
         ``tokens`` (B, N) and ``positions`` (B, M) as in ``attention``. Returns (B, V, M), or (B, V, N).
         Computing only the positions in the loss is exact: column j of f needs only column j of A.
         """
-        a = self.attention(tokens, positions)  # (B, N, M)
-        mixed = self.embed(tokens) @ a  # Z A, (B, d, M)
+        self._check_tokens(tokens)
+        self._check_positions(positions, tokens)
+        z = self._embed(tokens)  # (B, d, N)
+        a = self._attention(z, tokens != PAD, positions)  # (B, N, M)
+        mixed = z @ a  # Z A, (B, d, M)
         values = self.W_V @ mixed + self.b_V[:, None]  # (W_V Z + b_V) A, as the columns of A sum to 1
         return self.W_E.T @ values + self.b_pred[:, None]  # (B, V, M)
 
