@@ -85,6 +85,7 @@ class CountEngine:
         self.dtype, self.device = models[0].W_E.dtype, models[0].W_E.device
         self.squared, self.adam = first.loss == "squared", first.optimizer == "adam"
         self.uniform = models[0].has_uniform_attention()
+        self.batch_kind = (self.uniform, self.dtype, self.device)
         self.trained = frozenset(models[0].trained())
         self.weights = torch.zeros(self.runs, (self.d + 2) * self.vocab + (2 * self.d_a + self.d) * (self.d + 1))
         self.weights = self.weights.to(self.device, self.dtype)

@@ -7,6 +7,7 @@ or recorded changes nothing in the training.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
@@ -39,6 +40,10 @@ class Engine(Protocol):
     runs: int
     parameters: dict[str, Tensor]
 
+    @property
+    def batch_kind(self) -> object:
+        """Engines of one kind can share prepared batches."""
+
     def context(self) -> AbstractContextManager[object]:
         """What steps are taken in."""
 
@@ -61,10 +66,30 @@ class Engine(Protocol):
         """Copy the weights into the models."""
 
 
+class Source:
+    """Draws and prepares a run's documents, and remembers the last few, for runs that take the same ones in turn."""
+
+    def __init__(self, remember: int = 2) -> None:
+        self.remember = remember
+        self.batches: OrderedDict[object, Sequence[Any]] = OrderedDict()
+
+    def __call__(self, run: Lockstep, stream: int, number: int, num_docs: int, batch_size: int) -> Sequence[Any]:
+        """The batches in ``num_docs`` documents of a stream."""
+        documents = tuple((s.documents, s.masking) for s in run.settings)
+        key = (run.engine.batch_kind, documents, tuple(run.seeds), stream, number, num_docs, batch_size)
+        if key not in self.batches:
+            blocks = [draw(s, seed, stream, number, num_docs) for s, seed in zip(run.settings, run.seeds, strict=True)]
+            self.batches[key] = run.engine.prepare(blocks, batch_size)
+            if len(self.batches) > self.remember:
+                self.batches.popitem(last=False)
+        return self.batches[key]
+
+
 class TokenEngine:
     """One run on tokens: equations 5 to 7 as ``model`` has them, autograd and torch.optim. Slow, and easy to follow."""
 
     runs = 1
+    batch_kind = "tokens"
 
     def __init__(self, settings: TrainingSettings, model: TopicTransformer) -> None:
         self.settings, self.model = settings, model
@@ -125,6 +150,7 @@ class Lockstep:
     ----------
     settings, seeds : one of each for every run; all record at the same steps
     engine : takes their steps
+    source : where their documents come from
 
     Attributes
     ----------
@@ -134,7 +160,10 @@ class Lockstep:
     diverged, last_loss : (R,) the step at which a run's loss left the range (-1 if it did not), and that loss
     """
 
-    def __init__(self, settings: Sequence[TrainingSettings], seeds: Sequence[int], engine: Engine) -> None:
+    def __init__(
+        self, settings: Sequence[TrainingSettings], seeds: Sequence[int], engine: Engine, source: Source | None = None
+    ) -> None:
+        self.source = source or Source()
         self.settings, self.seeds, self.engine, self.step = list(settings), list(seeds), engine, 0
         self.clock = s = settings[0]
         self.block_steps = max(1, BLOCK_DOCS // s.batch_size)
@@ -145,18 +174,9 @@ class Lockstep:
         self.diverged = np.full(engine.runs, -1)
         self.last_loss = np.full(engine.runs, np.nan)
         self.previous_W_V: Tensor | None = None
-        self._drawn: tuple[int, Sequence[Any]] = (-1, [])
-
-    def _block(self, number: int) -> Sequence[Any]:
-        if self._drawn[0] != number:
-            size = self.block_steps * self.clock.batch_size
-            blocks = [draw(s, seed, TRAINING, number, size) for s, seed in zip(self.settings, self.seeds, strict=True)]
-            self._drawn = number, self.engine.prepare(blocks, self.clock.batch_size)
-        return self._drawn[1]
 
     def _loss_on_fresh(self, stream: int, number: int, num_docs: int) -> npt.NDArray[np.float64]:
-        blocks = [draw(s, seed, stream, number, num_docs) for s, seed in zip(self.settings, self.seeds, strict=True)]
-        (batch,) = self.engine.prepare(blocks, num_docs)
+        (batch,) = self.source(self, stream, number, num_docs, num_docs)
         return self.engine.loss(batch).double().cpu().numpy()
 
     def begin(self) -> None:
@@ -194,7 +214,9 @@ class Lockstep:
         while self.step < stop and (self.diverged < 0).any():
             number, first = divmod(self.step, self.block_steps)
             start, losses = self.step, []
-            for batch in self._block(number)[first : first + stop - start]:
+            size = self.clock.batch_size
+            batches = self.source(self, TRAINING, number, self.block_steps * size, size)
+            for batch in batches[first : first + stop - start]:
                 losses.append(self.engine.advance(batch))
                 self.step += 1
                 self._record()
@@ -226,7 +248,11 @@ class Lockstep:
         arrays |= {f"snapshots.{step}.{n}": v for step, weights in self.snapshots.items() for n, v in weights.items()}
         if self.previous_W_V is not None:
             arrays["previous_W_V"] = self.previous_W_V.cpu().numpy()
-        return arrays | {"step": np.array(self.step), "diverged": self.diverged, "last_loss": self.last_loss}
+        return arrays | self.state_of_steps() | {"last_loss": self.last_loss}
+
+    def state_of_steps(self) -> dict[str, npt.NDArray[Any]]:
+        """How far the runs are."""
+        return {"step": np.array(self.step), "diverged": self.diverged}
 
     def load(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Put back what ``state`` gave, also that of fewer steps in all."""

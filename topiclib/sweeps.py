@@ -14,13 +14,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from topiclib.compute import default_device, num_cores, num_threads, show_progre
 from topiclib.documents import DocumentSettings
 from topiclib.engine import CountEngine, parameter_view
 from topiclib.history import CURVES
-from topiclib.lockstep import Lockstep, history_of
+from topiclib.lockstep import Lockstep, Source, history_of
 from topiclib.masking import MaskingSettings
 from topiclib.model import TopicTransformer
 from topiclib.settings import PARAMETERS, TrainingSettings
@@ -42,6 +42,7 @@ from topiclib.validation import MAX_SEED, check_int, check_type
 __all__ = ["Sweep"]
 
 State = Mapping[str, npt.NDArray[Any]]
+States = dict[tuple[int, ...], State]
 CLOCK = ("steps", "log_every", "eval_every", "eval_docs", "snapshots")
 STRIDE = 16  # steps between looks at whether to stop
 SAVE_SECONDS = 30.0
@@ -81,7 +82,7 @@ class Sweep:
                 raise ValueError(f"models[{i}] has settings {models[i].settings}: must be those of its run, {settings.model}")
             check_trains(settings, self._start(i) if models is None else models[i])
         self.models = models
-        self._states: dict[tuple[int, ...], State] = {}
+        self._states: States = {}
 
     def _start(self, run: int) -> TopicTransformer:
         return TopicTransformer(self.settings[run].model, self.seeds[run])
@@ -170,15 +171,14 @@ class Sweep:
         path = None if checkpoint is None else checkpoint_path(checkpoint)
         if path is not None and os.path.exists(path):
             self._load(path)
-        todo = [(runs, self._states.get(runs)) for runs in self._chunks(where)]
-        todo = [(runs, state) for runs, state in todo if state is None or not _finished(state, stop)]
+        todo = [runs for runs in self._chunks(where) if not _finished(self._states.get(runs), stop)]
         if path is not None and todo:
             check_writable(path)
         saved = time.monotonic()
 
-        def keep(runs: tuple[int, ...], state: State) -> None:
+        def keep(states: States) -> None:
             nonlocal saved
-            self._states[runs] = state
+            self._states |= states
             if path is not None and time.monotonic() - saved > SAVE_SECONDS:
                 self._save(path)
                 saved = time.monotonic()
@@ -189,9 +189,12 @@ class Sweep:
         try:
             with bar, _catch_interrupt(interrupted):
                 if where.type != "cpu" or min(workers, len(todo)) <= 1:
-                    self._run_here(todo, stop, where, interrupted, bar.update, keep)
+                    with num_threads(suitable_threads(self.clock.model.vocabulary.size)):
+                        for task in self._tasks(todo, stop, 1):
+                            keep(task.carry_out(where, interrupted.is_set, bar.update))
                 else:
-                    self._run_in_workers(todo, stop, min(workers, len(todo)), interrupted, bar.update, keep)
+                    tasks = self._tasks(todo, stop, min(workers, len(todo)))
+                    _in_workers(tasks, workers, interrupted, bar.update, keep)
         finally:
             if path is not None and todo:
                 self._save(path)
@@ -213,61 +216,20 @@ class Sweep:
             chunks += [tuple(group[low : low + size]) for low in range(0, len(group), size)]
         return chunks
 
-    def _task(self, runs: tuple[int, ...], state: State | None, stop: int) -> _Task:
-        models = None if self.models is None else [self.models[i] for i in runs]
-        starts = None if models is None else [_plain(m) for m in models]
-        return _Task([self.settings[i] for i in runs], [self.seeds[i] for i in runs], starts, state, stop)
+    def _tasks(self, todo: list[tuple[int, ...]], stop: int, workers: int) -> list[_Task]:
+        """Runs on the same documents go into one task, to be trained in turns: the documents are then drawn once."""
+        groups: dict[object, list[tuple[int, ...]]] = {}
+        for runs in todo:
+            of = [(self.seeds[i], self.settings[i]) for i in runs]
+            groups.setdefault(tuple((seed, s.documents, s.masking, s.batch_size) for seed, s in of), []).append(runs)
+        # At least four tasks a worker where there are as many runs, so that no worker is left with nothing to do.
+        largest = max(1, len(todo) // (4 * workers)) if workers > 1 else len(todo)
+        parts = [group[low : low + largest] for group in groups.values() for low in range(0, len(group), largest)]
+        return [_Task([self._part(runs) for runs in part], stop) for part in parts]
 
-    def _run_here(
-        self,
-        todo: list[tuple[tuple[int, ...], State | None]],
-        stop: int,
-        device: torch.device,
-        interrupted: threading.Event,
-        update: Callable[[int], object],
-        keep: Callable[[tuple[int, ...], State], None],
-    ) -> None:
-        with num_threads(suitable_threads(self.clock.model.vocabulary.size)):
-            for runs, state in todo:
-                keep(runs, self._task(runs, state, stop).carry_out(device, interrupted.is_set, update))
-                if interrupted.is_set():
-                    return
-
-    def _run_in_workers(
-        self,
-        todo: list[tuple[tuple[int, ...], State | None]],
-        stop: int,
-        workers: int,
-        interrupted: threading.Event,
-        update: Callable[[int], object],
-        keep: Callable[[tuple[int, ...], State], None],
-    ) -> None:
-        # As in torch's DataLoader: fork starts at once where it is safe (one thread each, no GPU), else spawn.
-        context = get_context("fork" if sys.platform == "linux" else "spawn")
-        stopping, counter = context.Event(), context.Value("q", 0)
-        counted = 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a notebook's threads
-            with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(stopping, counter)) as pool:
-                waiting: dict[Future[State], tuple[int, ...]] = {
-                    pool.submit(_carry_out, self._task(runs, state, stop)): runs for runs, state in todo
-                }
-                while waiting:
-                    if interrupted.is_set():
-                        stopping.set()
-                    ready, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                    seen = counter.value
-                    update(seen - counted)
-                    counted = seen
-                    for future in ready:
-                        runs = waiting.pop(future)
-                        try:
-                            keep(runs, future.result())
-                        except BrokenProcessPool:
-                            raise RuntimeError(
-                                "a worker of the sweep was killed, perhaps for want of memory; what was done is kept. "
-                                "Call run() again, with fewer workers"
-                            ) from None
+    def _part(self, runs: tuple[int, ...]) -> _Part:
+        starts = None if self.models is None else [_plain(self.models[i]) for i in runs]
+        return _Part(runs, [self.settings[i] for i in runs], [self.seeds[i] for i in runs], starts, self._states.get(runs))
 
     def _identity(self) -> list[dict[str, Any]]:
         models = [self._start(i) for i in range(len(self))] if self.models is None else self.models
@@ -303,20 +265,16 @@ class Sweep:
             self._states = kept
 
 
-class _Task:
-    """Train some runs in one engine from a state to a step."""
+class _Part(NamedTuple):
+    """Runs stacked in one engine, and where they stand."""
 
-    def __init__(
-        self,
-        settings: list[TrainingSettings],
-        seeds: list[int],
-        starts: list[dict[str, Any]] | None,
-        state: State | None,
-        stop: int,
-    ) -> None:
-        self.settings, self.seeds, self.starts, self.state, self.stop = settings, seeds, starts, state, stop
+    runs: tuple[int, ...]
+    settings: list[TrainingSettings]
+    seeds: list[int]
+    starts: list[dict[str, Any]] | None
+    state: State | None
 
-    def carry_out(self, device: torch.device, stopping: Callable[[], bool], update: Callable[[int], object]) -> State:
+    def begin(self, device: torch.device, source: Source) -> Lockstep:
         models = []
         for i, (settings, seed) in enumerate(zip(self.settings, self.seeds, strict=True)):
             model = TopicTransformer(settings.model, seed)
@@ -326,22 +284,38 @@ class _Task:
                     getattr(model, name).data = torch.from_numpy(value)
                     getattr(model, name).requires_grad_(trained)
             models.append(model.to(device))
-        run = Lockstep(self.settings, self.seeds, CountEngine(self.settings, models))
+        lockstep = Lockstep(self.settings, self.seeds, CountEngine(self.settings, models), source)
         if self.state is None:
-            run.begin()
+            lockstep.begin()
         else:
-            run.load(self.state)
-        while not _finished({"step": np.array(run.step), "diverged": run.diverged}, self.stop) and not stopping():
-            before = run.step
-            run.advance(min(self.stop, before + STRIDE))
-            update((run.step - before) * len(models))
-        if run.step < self.stop and not stopping():
-            update((self.stop - run.step) * len(models))  # the steps that diverged runs do not take
-        return run.state()
+            lockstep.load(self.state)
+        return lockstep
 
 
-def _finished(state: State, stop: int) -> bool:
-    return bool(state["step"] >= stop or (state["diverged"] >= 0).all())
+class _Task(NamedTuple):
+    """Parts to be trained in turns, up to a step."""
+
+    parts: list[_Part]
+    stop: int
+
+    def carry_out(self, device: torch.device, stopping: Callable[[], bool], update: Callable[[int], object]) -> States:
+        source = Source(remember=4)
+        running = [part.begin(device, source) for part in self.parts]
+        active = list(running)
+        while active and not stopping():
+            for lockstep in active:
+                before = lockstep.step
+                # To the next multiple, so that runs that begin at other steps meet at the same documents.
+                lockstep.advance(min(self.stop, (before // STRIDE + 1) * STRIDE))
+                finished = _finished(lockstep.state_of_steps(), self.stop)
+                # The steps that diverged runs do not take count as done.
+                update(((self.stop if finished else lockstep.step) - before) * len(lockstep.seeds))
+            active = [lockstep for lockstep in active if not _finished(lockstep.state_of_steps(), self.stop)]
+        return {part.runs: lockstep.state() for part, lockstep in zip(self.parts, running, strict=True)}
+
+
+def _finished(state: State | None, stop: int) -> bool:
+    return state is not None and bool(state["step"] >= stop or (state["diverged"] >= 0).all())
 
 
 def _plain(model: TopicTransformer) -> dict[str, Any]:
@@ -375,6 +349,37 @@ def _runs_that_fit(settings: TrainingSettings, device: torch.device) -> int:
     return max(1, int(free * 2 / 3 / (4 * numbers)))
 
 
+def _in_workers(
+    tasks: list[_Task],
+    workers: int,
+    interrupted: threading.Event,
+    update: Callable[[int], object],
+    keep: Callable[[States], None],
+) -> None:
+    # As in torch's DataLoader: fork starts at once where it is safe (one thread each, no GPU), else spawn.
+    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    stopping, counter = context.Event(), context.Value("q", 0)
+    counted = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a notebook's threads
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(stopping, counter)) as pool:
+            waiting = {pool.submit(_carry_out, task) for task in tasks}
+            while waiting:
+                if interrupted.is_set():
+                    stopping.set()
+                ready, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                update(counter.value - counted)
+                counted = counter.value
+                for future in ready:
+                    try:
+                        keep(future.result())
+                    except BrokenProcessPool:
+                        raise RuntimeError(
+                            "a worker of the sweep was killed, perhaps for want of memory; what was done is kept. "
+                            "Call run() again, with fewer workers"
+                        ) from None
+
+
 _stopping: Any = None
 _counter: Any = None
 
@@ -391,7 +396,7 @@ def _count(steps: int) -> None:
         _counter.value += steps
 
 
-def _carry_out(task: _Task) -> State:
+def _carry_out(task: _Task) -> States:
     return task.carry_out(torch.device("cpu"), _stopping.is_set, _count)
 
 
