@@ -5,7 +5,7 @@ RUN = .venv/bin/python
 # Small tensors: more threads than one cost time, above all while something else runs.
 export OMP_NUM_THREADS = 1
 
-.PHONY: help book test lab lint unit chapters notebooks repeat clean
+.PHONY: help book test lab lint unit chapters notebooks repeat bench clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -38,6 +38,9 @@ notebooks: env ## bring generated cells and the map of results up to date, clear
 
 repeat: env ## execute the built chapters again and compare the printed numbers
 	@$(RUN) -m tools.repeat
+
+bench: env ## measure the engine beside BertForMaskedLM, in turns; needs a quiet machine (6 minutes)
+	@$(RUN) -m tools.bench
 
 clean: ## delete what the build made (not the environment)
 	rm -rf _build
