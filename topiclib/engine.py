@@ -105,7 +105,7 @@ class CountEngine:
         self.penalized = self._mask(penalized) * two_lambda if any(s.l2_coef for s in settings) else None
         # The products below yield a few gradients more than are wanted, if one of several matrices is frozen.
         yielded = {"W_V", "b_V", "b_pred"} | ({"W_K", "W_Q", "b_Q"} if self.trains_attention else set())
-        self.keep = None if yielded <= self.trained else self._mask(self.trained)
+        self.still = None if yielded <= self.trained else self._mask(self.trained) == 0
         self.ranges = self._ranges()
         self.parts = [self._parts(flat) for flat in (self.weights, self.gradient, *self.moments)]
         self._cut_views()
@@ -143,7 +143,7 @@ class CountEngine:
         gradient_f, gradient_w = split(self.model_settings, self.gradient)
         values = 2 * d_a  # the row where the values begin
         first, first_gradient = (values if self.uniform else 0), (0 if self.trains_attention else values)
-        self.embeddings, self.embeddings_1, self.embeddings_1_b, self.b_pred = f[:, :d], f[:, : d + 1], f, f[:, d + 1, :, None]
+        self.embeddings, self.embeddings_1, self.f_T, self.b_pred = f[:, :d], f[:, : d + 1], f.mT, f[:, d + 1, :, None]
         self.matrices, self.matrices_bare, self.biases = w[:, first:], w[:, first:, :d], w[:, first:, d:]
         # Every token's keys, queries and values; below them a row of 0 and one of 1, for F's rows of 1 and b_pred.
         buffer = self.weights.new_zeros(r, values + d + 2, v)
@@ -159,7 +159,10 @@ class CountEngine:
         self.matrices_gradient, self.trained_bare = gradient_w[:, first_gradient:], w[:, first_gradient:, :d]
         self.biases_gradient, self.b_K_gradient = gradient_w[:, first_gradient:, d], gradient_w[:, :d_a, d]
         self.embeddings_gradient, self.f_gradient, self.b_pred_gradient = gradient_f[:, :d], gradient_f, gradient_f[:, d + 1]
-        self.ones_gradient = gradient_f[:, d]
+        self.queries_T, self.embeddings_1_T, self.trained_bare_T = self.queries.mT, self.embeddings_1.mT, self.trained_bare.mT
+        self.value_of_key_T, self.value_of_key_gradient_T = self.value_of_key.mT, self.value_of_key_gradient.mT
+        self.score_rows, self.score_rows_gradient = self.scores.view(-1, v), self.scores_gradient.view(-1, v)
+        self.scores_gradient_T = self.scores_gradient.mT
         self.none = self.weights.new_empty(())
 
     def _per_run(self, values: list[float]) -> Tensor | float:
@@ -180,16 +183,16 @@ class CountEngine:
         else:
             torch.bmm(self.matrices, self.embeddings_1, out=self.tokens)
             # As the columns of A sum to 1, b_pred may be added to what every key says.
-            torch.bmm(self.embeddings_1_b.mT, self.values_01, out=self.value_of_key)
+            torch.bmm(self.f_T, self.values_01, out=self.value_of_key)
         if batch.attention is not None:
             attention = batch.attention
         else:
             scale = 1 / sqrt(self.d_a)
-            torch.baddbmm(self.none, self.queries.mT, self.keys, beta=0, alpha=scale, out=self.scores)  # row = query
-            logits = self.scores.view(-1, v).index_select(0, batch.queries)
+            torch.baddbmm(self.none, self.queries_T, self.keys, beta=0, alpha=scale, out=self.scores)  # row = query
+            logits = self.score_rows.index_select(0, batch.queries)
             logits += batch.log_counts.index_select(0, batch.docs)
             attention = logits.softmax(1).view(self.runs, -1, v)
-        return torch.bmm(attention, self.value_of_key.mT), attention
+        return torch.bmm(attention, self.value_of_key_T), attention
 
     def _at_targets(self, batch: Batch, values: Tensor) -> Tensor:
         """Sum over positions of the entry at the word to predict, times -1 / (B |M|); (R,)."""
@@ -231,30 +234,28 @@ class CountEngine:
             by_attention = torch.bmm(slope, self.value_of_key).view(-1, v)
             # The kernel behind softmax's own derivative, without the tape.
             by_logits = torch._softmax_backward_data(by_attention, attention.view(-1, v), 1, self.dtype)
-            self.scores_gradient.zero_().view(-1, v).index_add_(0, batch.queries, by_logits)
+            self.score_rows_gradient.zero_().index_add_(0, batch.queries, by_logits)
             torch.baddbmm(self.none, self.queries, self.scores_gradient, beta=0, alpha=scale, out=self.keys_gradient)
-            torch.baddbmm(self.none, self.keys, self.scores_gradient.mT, beta=0, alpha=scale, out=self.queries_gradient)
+            torch.baddbmm(self.none, self.keys, self.scores_gradient_T, beta=0, alpha=scale, out=self.queries_gradient)
         if self.identity:
             torch.sum(self.tokens_gradient, 2, out=self.biases_gradient)
             torch.sum(by_value_of_key, 2, out=self.b_pred_gradient)
         else:
-            torch.bmm(self.tokens_gradient, self.embeddings_1.mT, out=self.matrices_gradient)
+            torch.bmm(self.tokens_gradient, self.embeddings_1_T, out=self.matrices_gradient)
             if "W_E" in self.trained:
-                torch.bmm(self.values_01, by_value_of_key.mT, out=self.f_gradient)
-                self.embeddings_gradient.baddbmm_(self.trained_bare.mT, self.tokens_gradient)
-                self.ones_gradient.zero_()
+                torch.bmm(self.values_01, self.value_of_key_gradient_T, out=self.f_gradient)
+                self.embeddings_gradient.baddbmm_(self.trained_bare_T, self.tokens_gradient)
             else:
                 torch.sum(by_value_of_key, 2, out=self.b_pred_gradient)
-        if self.trains_attention:
-            # b_K adds the same to all scores of a query, which no softmax sees: exactly 0, not rounding errors.
-            self.b_K_gradient.zero_()
+        # b_K adds the same to all scores of a query, which no softmax sees: exactly 0, not rounding errors.
+        self.b_K_gradient.zero_()
 
     def advance(self, batch: Batch) -> Tensor:
         """One update of every run; returns the loss before it, (R,)."""
         loss = self.loss_and_gradient(batch)
         self.steps += 1
-        if self.keep is not None:
-            self.gradient *= self.keep
+        if self.still is not None:
+            self.gradient.masked_fill_(self.still, 0)  # also what is not finite
         if self.penalized is not None:  # lambda ||theta||^2 has the gradient 2 lambda theta (equation 2)
             self.gradient.addcmul_(self.weights, self.penalized)
         if self.adam:
@@ -322,14 +323,13 @@ class CountEngine:
         weights = np.bincount(index, weights=target_weights, minlength=len(docs))
         # A cell is one step of one run; cells are in the order of the documents.
         pair_cells, target_cells = _Cells(docs // b, r, steps), _Cells(documents.docs // b, r, steps)
-        run_of_pair = pair_cells.cell // steps
         in_cell = index - pair_cells.start[target_cells.cell]
-        at = (in_cell + (target_cells.cell // steps) * pair_cells.width) * v + documents.targets
+        at = in_cell * v + documents.targets
         tensors = (
             pair_cells.per_step(self._tensor(docs)),
-            pair_cells.per_step(self._tensor(queries + run_of_pair * v)),
+            pair_cells.per_step(self._tensor(queries), v),
             pair_cells.per_step(self._tensor(weights)),
-            target_cells.per_step(self._tensor(at)),
+            target_cells.per_step(self._tensor(at), pair_cells.width * v),
             target_cells.per_step(self._tensor(-target_weights)),
         )
         if self.uniform:
@@ -352,7 +352,10 @@ class CountEngine:
 
 
 class _Cells:
-    """Entries sorted by cell (run, then step), cut into one (R, width) tensor a step; short ones are filled with 0."""
+    """Entries sorted by cell (run, then step), cut into one (R, width) tensor a step; short ones are filled with 0.
+
+    Then ``run * apart`` is added, fillers too: what is not finite in one run is nothing that another one reads.
+    """
 
     def __init__(self, cell: np.ndarray, runs: int, steps: int) -> None:
         self.cell, self.runs, self.steps = cell, runs, steps
@@ -361,11 +364,14 @@ class _Cells:
         # One run needs no filling: each step is as wide as it is.
         self.width = 0 if runs == 1 else int(self.sizes.max())
 
-    def per_step(self, values: Tensor) -> Sequence[Tensor]:
+    def per_step(self, values: Tensor, apart: int = 0) -> Sequence[Tensor]:
         if self.runs == 1:
             return torch.split(values[None], self.sizes.tolist(), dim=1)
         run, step = np.divmod(self.cell, self.steps)
         at = (step * self.runs + run) * self.width + np.arange(len(self.cell)) - self.start[self.cell]
         filled = values.new_zeros(self.steps * self.runs * self.width)
         filled[torch.from_numpy(at).to(values.device)] = values
-        return list(filled.view(self.steps, self.runs, self.width))
+        filled = filled.view(self.steps, self.runs, self.width)
+        if apart:
+            filled += apart * torch.arange(self.runs, device=values.device)[:, None]
+        return list(filled)

@@ -255,7 +255,7 @@ class Lockstep:
         return {"step": np.array(self.step), "diverged": self.diverged}
 
     def load(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Put back what ``state`` gave, also that of fewer steps in all."""
+        """Put back what ``state`` gave, also that of fewer or more steps in all."""
         self.step, self.diverged, self.last_loss = int(state["step"]), state["diverged"].copy(), state["last_loss"].copy()
         engine: dict[str, Tensor] = {}
         for name, value in state.items():
@@ -263,7 +263,8 @@ class Lockstep:
             if kind == "engine":
                 engine[rest] = torch.from_numpy(np.array(value))
             elif kind == "curves":
-                self.curves[rest][:, : value.shape[1]] = value
+                curve = self.curves[rest]
+                curve[:, : value.shape[1]] = value[:, : curve.shape[1]]
             elif kind == "snapshots":
                 step, _, parameter = rest.partition(".")
                 self.snapshots.setdefault(int(step), {})[parameter] = np.array(value)

@@ -73,7 +73,7 @@ class Sweep:
             raise ValueError("runs is empty: must hold at least one (settings, seed)")
         self.clock = self.settings[0]
         for name in CLOCK:
-            if len(found := {getattr(s, name) for s in self.settings}) > 1:
+            if len(found := {getattr(_with_tuples(s), name) for s in self.settings}) > 1:
                 raise ValueError(f"{name} = {', '.join(map(str, sorted(found)))}: must be the same in all runs of a sweep")
         if models is not None and len(models) != len(self.settings):
             raise ValueError(f"models has {len(models)} models: must have one for each of the {len(self.settings)} runs")
@@ -103,7 +103,10 @@ class Sweep:
     def _gather(self, name: str, empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
         for runs, state in self._states.items():
             value = state[name]
-            empty[list(runs)] = value if value.ndim else value[None]
+            if value.ndim == 2:  # fewer or more records, if a file's sweep was to end at another step
+                empty[list(runs), : value.shape[1]] = value[:, : empty.shape[1]]
+            else:
+                empty[list(runs)] = value
         return empty
 
     @property
@@ -162,17 +165,17 @@ class Sweep:
             if it holds this very sweep, the sweep goes on from there. A file of another kind stays as it is
         progress : draw a progress bar with the time left; None draws one unless TOPICLIB_PROGRESS=0
 
-        A run that diverges is marked in ``diverged`` and disturbs no other. Raises KeyboardInterrupt after an interrupt,
-        with everything kept; CheckpointError; RuntimeError if a worker is killed, with all but its current run kept.
+        A run that diverges is marked in ``diverged`` and disturbs no other. Raises KeyboardInterrupt after an interrupt, with
+        everything kept; CheckpointError; RuntimeError if a worker is killed, with all kept but what was being trained.
         """
         stop = self.clock.steps if stop_at is None else check_int("stop_at", stop_at, 0, self.clock.steps)
         workers = num_cores() if workers is None else check_int("workers", workers, 1)
         where = default_device() if device is None else torch.device(device)
         path = None if checkpoint is None else checkpoint_path(checkpoint)
-        if path is not None and os.path.exists(path):
-            self._load(path)
+        is_saved = path is not None and os.path.exists(path) and self._load(path)
         todo = [runs for runs in self._chunks(where) if not _finished(self._states.get(runs), stop)]
-        if path is not None and todo:
+        is_saved = is_saved and not todo
+        if path is not None and not is_saved:
             check_writable(path)
         saved = time.monotonic()
 
@@ -183,8 +186,9 @@ class Sweep:
                 self._save(path)
                 saved = time.monotonic()
 
-        done, total = int(self.steps_done.sum()), stop * len(self)
-        bar = tqdm(total=total, initial=min(done, total), desc="sweep", unit="step", disable=not show_progress(progress))
+        missing = sum((stop - int(self._states[r]["step"] if r in self._states else 0)) * len(r) for r in todo)
+        total = stop * len(self)
+        bar = tqdm(total=total, initial=total - missing, desc="sweep", unit="step", disable=not show_progress(progress))
         interrupted = threading.Event()
         try:
             with bar, _catch_interrupt(interrupted):
@@ -196,7 +200,7 @@ class Sweep:
                     tasks = self._tasks(todo, stop, min(workers, len(todo)))
                     _in_workers(tasks, workers, interrupted, bar.update, keep)
         finally:
-            if path is not None and todo:
+            if path is not None and not is_saved:
                 self._save(path)
         if interrupted.is_set():
             raise KeyboardInterrupt
@@ -243,7 +247,8 @@ class Sweep:
         }
         save_checkpoint(path, tensors, {"sweep": self._identity()})
 
-    def _load(self, path: Path) -> None:
+    def _load(self, path: Path) -> bool:
+        """Take what is in the file, unless more is in memory; returns whether it was taken."""
         tensors, meta = load_checkpoint(path)
         if "sweep" not in meta:
             raise CheckpointError(f"checkpoint = {str(path)!r}: holds no sweep; use another path")
@@ -259,10 +264,14 @@ class Sweep:
         for name, tensor in tensors.items():
             runs, _, rest = name.partition("/")
             states.setdefault(tuple(map(int, runs.split("-"))), {})[rest] = tensor.numpy()
+        if (step := max((int(state["step"]) for state in states.values()), default=0)) > self.clock.steps:
+            raise CheckpointError(f"checkpoint = {str(path)!r}: is at step {step}, beyond steps = {self.clock.steps}")
         mine = int(self.steps_done.sum())
         self._states, kept = dict(states), self._states
-        if int(self.steps_done.sum()) < mine:  # what is in memory is further than the file
+        behind = int(self.steps_done.sum()) < mine
+        if behind:  # what is in memory is further than the file
             self._states = kept
+        return not behind
 
 
 class _Part(NamedTuple):
@@ -299,7 +308,7 @@ class _Task(NamedTuple):
     stop: int
 
     def carry_out(self, device: torch.device, stopping: Callable[[], bool], update: Callable[[int], object]) -> States:
-        source = Source(remember=4)
+        source = Source(remember=4 + STRIDE // self.parts[0].settings[0].eval_every)
         running = [part.begin(device, source) for part in self.parts]
         active = list(running)
         while active and not stopping():
@@ -323,11 +332,17 @@ def _plain(model: TopicTransformer) -> dict[str, Any]:
     return {name: (p.detach().cpu().numpy(), p.requires_grad) for name, p in model.named_parameters()}
 
 
+def _with_tuples(settings: TrainingSettings) -> TrainingSettings:
+    """The same settings, with tuples for lists, which have no hash."""
+    l2_on = None if settings.l2_on is None else tuple(settings.l2_on)
+    return replace(settings, snapshots=tuple(settings.snapshots), l2_on=l2_on)
+
+
 def _shape(settings: TrainingSettings, model: TopicTransformer | None) -> object:
     """What must agree for runs to be stacked in one engine."""
     words = settings.documents
     common = replace(
-        settings,
+        _with_tuples(settings),
         learning_rate=1.0,
         l2_coef=0.0,
         masking=MaskingSettings(),
@@ -370,7 +385,7 @@ def _in_workers(
                 ready, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                 update(counter.value - counted)
                 counted = counter.value
-                for future in ready:
+                for future in sorted(ready, key=lambda future: future.exception() is not None):  # first keep what is done
                     try:
                         keep(future.result())
                     except BrokenProcessPool:

@@ -104,6 +104,9 @@ def count_documents(batch: MaskedDocuments, vocabulary: Vocabulary) -> MaskedCou
     """The counts of given masked documents. Raises ValueError for ids outside the vocabulary."""
     check_type("batch", batch, MaskedDocuments)
     v = check_type("vocabulary", vocabulary, Vocabulary).size
+    shapes = {array.shape for array in (batch.inputs, batch.targets, batch.selected)}
+    if len(shapes) > 1 or batch.selected.dtype != bool or not batch.inputs.size:
+        raise ValueError(f"batch has shapes {sorted(shapes)}: inputs, targets, selected (booleans) must have one shape, not empty")
     is_token = batch.inputs != PAD
     low, high = batch.inputs.min(), batch.inputs.max()
     if low < PAD or high >= v:
