@@ -193,7 +193,7 @@ def multiply_adds(settings: TrainingSettings, pairs: float) -> float:
     stack = 2 * d_a + d
     total = 3 * v * v * d_a + 3 * pairs * v * v
     if not model.one_hot:
-        total += 3 * stack * (d + 1) * v + 4 * v * v * (d + 2)
+        total += 3 * stack * (d + 1) * v + 3 * v * v * (d + 2)
     return total
 
 
