@@ -38,6 +38,16 @@ def _hidden_counts(answer: Answer) -> None:
     expect(close(got, weights / weights.sum(axis=0)), "other-counts", "it fails on other counts.")
 
 
+def _hidden_loss_of_pairs(answer: Answer) -> None:
+    rng = np.random.default_rng(9)
+    predictions, pair = rng.normal(size=(5, 4)), np.array([3, 0, 2, 1, 0, 3, 3, 2])
+    targets, docs = rng.integers(1, 5, size=8), np.array([2, 0, 1, 0, 0, 2, 2, 1])
+    each = np.log(np.exp(predictions).sum(axis=0))[pair] - predictions[targets, pair]
+    wanted = np.mean([each[docs == d].mean() for d in range(3)])
+    got = as_array(answer(predictions, pair, targets, docs), (), "the loss")
+    expect(close(got, wanted), "other-batch", "it fails on another batch.")
+
+
 def _hidden_one_matrix(answer: Answer) -> None:
     rng = np.random.default_rng(8)
     w_k, w_q, b_k, b_q = rng.normal(size=(2, 6)), rng.normal(size=(2, 6)), rng.normal(size=2), rng.normal(size=2)
@@ -459,6 +469,157 @@ EXERCISES = [
             All $c_k$ copies of word $k$ have the same score, so together they bring
             $c_k \exp(S_{kq}) = \exp(S_{kq} + \log c_k)$ into the sum. Attention over positions is attention over the
             vocabulary with $\log c_k$ added to the scores.
+        """,
+    ),
+    Exercise(
+        id="3.3-loss-of-pairs",
+        title="the loss from pairs",
+        level="core",
+        minutes=12,
+        objective="positions that share a prediction, and the weight of each in equation 1",
+        function="loss_of_pairs",
+        statement=r"""
+            A batch has $P$ pairs (document, shown token) and $M$ selected positions. `predictions` is the $(V, P)$
+            array of logits, one column for each pair. `pair` $(M,)$ says which pair each selected position belongs to,
+            `targets` $(M,)$ the id of its hidden word, and `docs` $(M,)$ its document, $0$ to $B - 1$; each document
+            has at least one position, and positions come in any order. Return equation 1 with cross-entropy, in nats.
+        """,
+        stub='''
+            def loss_of_pairs(predictions, pair, targets, docs):
+                """Equation 1 of a batch, from one prediction for each pair."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def loss_of_pairs(predictions, pair, targets, docs):
+                normaliser = np.log(np.exp(predictions).sum(axis=0))
+                sizes = np.bincount(docs)
+                each = normaliser[pair] - predictions[targets, pair]
+                return (each / sizes[docs]).sum() / len(sizes)
+        """,
+        alternative="""
+            import torch
+
+            def loss_of_pairs(predictions, pair, targets, docs):
+                logits = torch.as_tensor(predictions)[:, pair].T
+                losses = torch.nn.functional.cross_entropy(logits, torch.as_tensor(targets), reduction="none")
+                of_documents = [losses[torch.as_tensor(docs) == d].mean() for d in range(max(docs) + 1)]
+                return torch.stack(of_documents).mean()
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = np.log(np.exp(predictions).sum(axis=0))[pair] - predictions[targets, pair]
+                    return each.mean()
+                """,
+                "positions-alike",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = np.log(np.exp(predictions).sum(axis=0))[pair] - predictions[targets, pair]
+                    return sum(each[docs == d].mean() for d in set(docs))
+                """,
+                "sum-over-documents",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = np.log(np.exp(predictions).sum(axis=0))[pair] - predictions[targets, pair]
+                    return sum(each[docs == d].sum() for d in set(docs)) / len(set(docs))
+                """,
+                "no-mask-size",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    normaliser = np.log(np.exp(predictions).sum(axis=0))
+                    loss = 0
+                    for d in set(docs):
+                        of_pairs = [(normaliser[p] - predictions[targets[pair == p], p]).mean() for p in set(pair[docs == d])]
+                        loss += np.mean(of_pairs) / len(set(docs))
+                    return loss
+                """,
+                "pairs-alike",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    target_of_pair = dict(zip(pair, targets))
+                    one_target = np.array([target_of_pair[p] for p in pair])
+                    each = np.log(np.exp(predictions).sum(axis=0))[pair] - predictions[one_target, pair]
+                    return np.mean([each[docs == d].mean() for d in set(docs)])
+                """,
+                "one-target-a-pair",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = -predictions[targets, pair]
+                    return np.mean([each[docs == d].mean() for d in set(docs)])
+                """,
+                "no-softmax",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = -np.log(predictions[targets, pair])
+                    return np.mean([each[docs == d].mean() for d in set(docs)])
+                """,
+                "no-softmax",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = np.log(np.exp(predictions).sum(axis=1))[targets] - predictions[targets, pair]
+                    return np.mean([each[docs == d].mean() for d in set(docs)])
+                """,
+                "softmax-over-pairs",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = predictions[targets, pair] - np.log(np.exp(predictions).sum(axis=0))[pair]
+                    return np.mean([each[docs == d].mean() for d in set(docs)])
+                """,
+                "wrong-sign",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def loss_of_pairs(predictions, pair, targets, docs):
+                    each = (np.log(np.exp(predictions).sum(axis=0))[pair] - predictions[targets, pair]) / np.log(2)
+                    return np.mean([each[docs == d].mean() for d in set(docs)])
+                """,
+                "bits",
+            ),
+        ),
+        hidden=_hidden_loss_of_pairs,
+        explanation=r"""
+            The logarithm of the sum of exponentials is the same for all positions of a pair: taken once for a column,
+            then looked up with `[pair]`. The hidden words of a pair may differ, so each position looks up its own
+            logit. Position $s$ weighs $1 / (B |M|)$ with $|M|$ the number of selected positions in *its* document.
         """,
     ),
     Exercise(

@@ -145,6 +145,44 @@ def attention_from_counts(answer: Answer) -> None:
     expect(close(np.exp(present - present[0]), np.array([[1], [1 / 3], [2 / 3]]), TOL), "wrong-counts", ratio)
 
 
+@register("3.3-loss-of-pairs")
+def loss_of_pairs(answer: Answer) -> None:
+    def loss(predictions: Matrix, pair: list[int], targets: list[int], docs: list[int]) -> float:
+        return float(as_array(answer(predictions, np.array(pair), np.array(targets), np.array(docs)), (), "the loss"))
+
+    one = np.log(np.array([[0.1], [0.6], [0.3]]))  # one pair, whose softmax is these probabilities
+    losses = -np.log([0.6, 0.3])
+    # Two columns with the same softmax: a constant added to a column of logits changes nothing.
+    two = one + np.array([[2.0, 3.0]])
+    got, logit = loss(two, [1], [1], [0]), two[1, 1]
+    expect(not close(got, -losses[0], TOL), "wrong-sign", "a loss is positive: the better the guess, the nearer to zero.")
+    expect(not close(got, losses[0] / np.log(2), TOL), "bits", "this is in bits; nats need the natural logarithm.")
+    logits = "the columns are logits, no probabilities: a constant added to a column must change nothing."
+    expect(not any(close(got, found, TOL) for found in (-logit, -np.log(logit))), "no-softmax", logits)
+    over_words = "the sum of exponentials runs over the words of one column, not over the pairs."
+    expect(not close(got, np.log(np.exp(two[1]).sum()) - logit, TOL), "softmax-over-pairs", over_words)
+    expect(close(got, losses[0], TOL), "wrong-loss", "one position, one pair: the loss must be the cross-entropy of equation 4.")
+    got = loss(one, [0, 0], [1, 2], [0, 0])
+    one_target = "two positions of a pair may hide different words: each needs its own target."
+    expect(not any(close(got, found, TOL) for found in losses), "one-target-a-pair", one_target)
+    mask_size = "equation 1 divides a document's sum by its number of selected positions."
+    expect(not close(got, losses.sum(), TOL), "no-mask-size", mask_size)
+    expect(close(got, losses.mean(), TOL), "wrong-weights", "in a document with two selected positions each weighs one half.")
+    # Pair 0 has three positions in document 0, pair 1 has one there.
+    two = np.log(np.array([[0.1, 0.5], [0.6, 0.2], [0.3, 0.3]]))
+    three, rare = -np.log(0.6), -np.log(0.2)
+    got = loss(two, [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0])
+    alike = "a pair with three positions must weigh three times as much as a pair with one: equation 1 sums over positions."
+    expect(not close(got, (three + rare) / 2, TOL), "pairs-alike", alike)
+    expect(close(got, (3 * three + rare) / 4, TOL), "wrong-weights", "every selected position of a document weighs the same.")
+    # Two documents, one with three selected positions and one with one.
+    got = loss(two, [0, 1, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0])
+    expect(not close(got, three + rare, TOL), "sum-over-documents", "equation 1 is a mean over documents, and you have their sum.")
+    documents = "every document weighs the same in equation 1, however many positions it masks."
+    expect(not close(got, (3 * three + rare) / 4, TOL), "positions-alike", documents)
+    expect(close(got, (three + rare) / 2, TOL), "wrong-weights", "a position weighs one over B times its document's |M|.")
+
+
 @register("3.3-one-matrix")
 def one_matrix(answer: Answer) -> None:
     rng = np.random.default_rng(37)
