@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -163,7 +164,7 @@ class CountEngine:
         self.value_of_key_T, self.value_of_key_gradient_T = self.value_of_key.mT, self.value_of_key_gradient.mT
         self.score_rows, self.score_rows_gradient = self.scores.view(-1, v), self.scores_gradient.view(-1, v)
         self.scores_gradient_T = self.scores_gradient.mT
-        self.none = self.weights.new_empty(())
+        self.scale = 1 / sqrt(d_a)
 
     def _per_run(self, values: list[float]) -> Tensor | float:
         """A number if all runs share it, else (R, 1)."""
@@ -187,10 +188,9 @@ class CountEngine:
         if batch.attention is not None:
             attention = batch.attention
         else:
-            scale = 1 / sqrt(self.d_a)
-            torch.baddbmm(self.none, self.queries_T, self.keys, beta=0, alpha=scale, out=self.scores)  # row = query
-            logits = self.score_rows.index_select(0, batch.queries)
-            logits += batch.log_counts.index_select(0, batch.docs)
+            torch.bmm(self.queries_T, self.keys, out=self.scores)  # row = query; divided by sqrt(d_a) below
+            logits = batch.log_counts.index_select(0, batch.docs)
+            logits.add_(self.score_rows.index_select(0, batch.queries), alpha=self.scale)
             attention = logits.softmax(1).view(self.runs, -1, v)
         return torch.bmm(attention, self.value_of_key_T), attention
 
@@ -230,13 +230,13 @@ class CountEngine:
         if not self.identity:
             torch.bmm(self.embeddings, by_value_of_key, out=self.values_gradient)
         if self.trains_attention:
-            v, scale = self.vocab, 1 / sqrt(self.d_a)
+            v = self.vocab
             by_attention = torch.bmm(slope, self.value_of_key).view(-1, v)
             # The kernel behind softmax's own derivative, without the tape.
             by_logits = torch._softmax_backward_data(by_attention, attention.view(-1, v), 1, self.dtype)
-            self.score_rows_gradient.zero_().index_add_(0, batch.queries, by_logits)
-            torch.baddbmm(self.none, self.queries, self.scores_gradient, beta=0, alpha=scale, out=self.keys_gradient)
-            torch.baddbmm(self.none, self.keys, self.scores_gradient_T, beta=0, alpha=scale, out=self.queries_gradient)
+            self.score_rows_gradient.zero_().index_add_(0, batch.queries, by_logits, alpha=self.scale)
+            torch.bmm(self.queries, self.scores_gradient, out=self.keys_gradient)
+            torch.bmm(self.keys, self.scores_gradient_T, out=self.queries_gradient)
         if self.identity:
             torch.sum(self.tokens_gradient, 2, out=self.biases_gradient)
             torch.sum(by_value_of_key, 2, out=self.b_pred_gradient)
@@ -336,9 +336,8 @@ class CountEngine:
             rows = self._tensor(documents.counts / documents.counts.sum(axis=1, keepdims=True))
             log_counts, attention = rows, rows.view(r, steps, b, v)
         else:
-            with np.errstate(divide="ignore"):
-                table = np.log(np.arange(documents.counts.max() + 1))
-            log_counts, attention = self._tensor(self._cast(table)[documents.counts]), None
+            table = self._cast(_log_table(int(documents.counts.max()).bit_length()))
+            log_counts, attention = self._tensor(table[documents.counts]), None
         return [
             Batch(log_counts, d.view(-1), q.view(-1), None if attention is None else attention[:, k], w[:, :, None], t.view(-1), tw)
             for k, (d, q, w, t, tw) in enumerate(zip(*tensors, strict=True))
@@ -349,6 +348,13 @@ class CountEngine:
 
     def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(self._cast(array)).to(self.device)
+
+
+@lru_cache(maxsize=64)
+def _log_table(bits: int) -> np.ndarray:
+    """log 0, log 1, ... for whole numbers of so many bits."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.arange(2**bits))
 
 
 class _Cells:
