@@ -58,6 +58,7 @@ def test_prose_without_a_loose_number_has_no_finding(text: str) -> None:
         ("With $T = 12$ topics.", "12"),
         ("[0.35](#claim-ratio)", "claim 'ratio' says '0.34'"),
         ("[0.34](#claim-other)", "which no cell makes"),
+        (r"Only $\\\\mathbf{b}^K$ drifts.", "one backslash too many"),
     ],
 )
 def test_prose_with_a_loose_or_wrong_number_has_a_finding(text: str, said: str) -> None:

@@ -73,6 +73,8 @@ def prose_findings(notebook: Any) -> Iterator[str]:
         text = re.sub(r"\$\$.+?\$\$|\$[^$\n]+?\$", " ", text, flags=re.S)
         numbers = [n.strip().replace("\u00a0", " ") for n in NUMBER.findall(text)]
         for display, inline in maths:
+            if doubled := re.search(r"\\\\[a-zA-Z]+", inline):
+                yield f"cell {cell.id!r}: {doubled[0]!r} in a formula: one backslash too many"
             inside = re.sub(r"\\tag\{[^}]*\}|\\text\{[^}]*\}|\\hspace\{[^}]*\}", " ", display or inline)
             inside = re.sub(r"10\^\{(-?\d+)\}", r" 1e\1 ", inside)
             found = [n.strip(" ,.").replace("\\%", "%") for n in MATH_NUMBER.findall(inside)]
