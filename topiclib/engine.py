@@ -99,7 +99,7 @@ class CountEngine:
         self.trains_attention = not self.uniform and not self.trained.isdisjoint(("W_E", "W_K", "W_Q", "b_Q"))
         self.gradient = torch.zeros_like(self.weights)
         self.moments = (torch.zeros_like(self.weights), torch.zeros_like(self.weights)) if self.adam else ()
-        self.adam_steps = torch.zeros(())
+        self.adam_steps = torch.zeros((), device=self.device)
         self.learning_rate = self._per_run([s.learning_rate for s in settings])
         penalized = self.trained if first.l2_on is None else self.trained & frozenset(first.l2_on)
         two_lambda = self._per_run([2 * s.l2_coef for s in settings])
