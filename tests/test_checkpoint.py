@@ -393,3 +393,14 @@ def test_save_and_load_are_a_round_trip(tmp_path: Path) -> None:
     assert loaded_meta == meta
     assert all(torch.equal(loaded[name], value) for name, value in tensors.items())
     assert [p.name for p in (tmp_path / "new folder").iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("engine", ["counts", "tokens"])
+def test_a_checkpoint_of_another_start_is_refused(engine: str, tmp_path: Path) -> None:
+    run(SETTINGS, tmp_path / "run", model=TopicTransformer(SETTINGS.model, 5), stop_at=9, engine=engine)
+    for other in (TopicTransformer(SETTINGS.model, 6), None):
+        assert "start W_E" in refused(SETTINGS, tmp_path / "run", model=other, engine=engine)
+    # The start again, or the model as the file left it.
+    left = run(SETTINGS, tmp_path / "run", model=TopicTransformer(SETTINGS.model, 5), stop_at=12, engine=engine).model
+    resumed = run(SETTINGS, tmp_path / "run", model=left, engine=engine)
+    assert_same_run(resumed, run(SETTINGS, model=TopicTransformer(SETTINGS.model, 5), engine=engine))

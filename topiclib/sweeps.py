@@ -13,12 +13,13 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing import get_context
+from operator import index
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from topiclib.masking import MaskingSettings
 from topiclib.model import TopicTransformer
 from topiclib.settings import PARAMETERS, TrainingSettings
 from topiclib.training import TrainingRun, check_trains, differences, identity
-from topiclib.validation import MAX_SEED, check_int, check_type
+from topiclib.validation import MAX_SEED, check_int, check_type, shown
 
 __all__ = ["Sweep"]
 
@@ -67,6 +68,8 @@ class Sweep:
     """
 
     def __init__(self, runs: Sequence[tuple[TrainingSettings, int]], *, models: Sequence[TopicTransformer] | None = None) -> None:
+        runs = _pairs(runs)
+        models = None if models is None else _models(models)
         self.settings = [check_type("settings", settings, TrainingSettings) for settings, _ in runs]
         self.seeds = [check_int("seed", seed, 0, MAX_SEED) for _, seed in runs]
         if not self.settings:
@@ -128,7 +131,7 @@ class Sweep:
         return {name: self._gather(f"curves.{name}", np.full(shape, np.nan)) for name, shape in shapes.items()}
 
     def __getitem__(self, run: int) -> TrainingRun:
-        run = range(len(self))[run]
+        run = range(len(self))[index(run)]
         for runs, state in self._states.items():
             if run in runs:
                 at, settings = runs.index(run), self.settings[run]
@@ -170,7 +173,7 @@ class Sweep:
         """
         stop = self.clock.steps if stop_at is None else check_int("stop_at", stop_at, 0, self.clock.steps)
         workers = num_cores() if workers is None else check_int("workers", workers, 1)
-        where = default_device() if device is None else torch.device(device)
+        where = _device(device)
         path = None if checkpoint is None else checkpoint_path(checkpoint)
         is_saved = path is not None and os.path.exists(path) and self._load(path)
         todo = [runs for runs in self._chunks(where) if not _finished(self._states.get(runs), stop)]
@@ -179,13 +182,14 @@ class Sweep:
             check_writable(path)
         saved = time.monotonic()
 
-        def keep(states: States) -> None:
+        def save_now_and_then() -> None:
             nonlocal saved
-            self._states |= states
             if path is not None and time.monotonic() - saved > SAVE_SECONDS:
                 self._save(path)
                 saved = time.monotonic()
 
+        # With a file, tasks hand in what they have after a while, so that there is something to save.
+        seconds = None if path is None else SAVE_SECONDS
         missing = sum((stop - int(self._states[r]["step"] if r in self._states else 0)) * len(r) for r in todo)
         total = stop * len(self)
         bar = tqdm(total=total, initial=total - missing, desc="sweep", unit="step", disable=not show_progress(progress))
@@ -194,11 +198,14 @@ class Sweep:
             with bar, _catch_interrupt(interrupted):
                 if where.type != "cpu" or min(workers, len(todo)) <= 1:
                     with num_threads(suitable_threads(self.clock.model.vocabulary.size)):
-                        for task in self._tasks(todo, stop, 1):
-                            keep(task.carry_out(where, interrupted.is_set, bar.update))
+                        while todo and not interrupted.is_set():
+                            for task in self._tasks(todo, stop, 1, seconds):
+                                self._states |= task.carry_out(where, interrupted.is_set, bar.update)
+                                save_now_and_then()
+                            todo = [runs for runs in todo if not _finished(self._states.get(runs), stop)]
                 else:
-                    tasks = self._tasks(todo, stop, min(workers, len(todo)))
-                    _in_workers(tasks, workers, interrupted, bar.update, keep)
+                    tasks = self._tasks(todo, stop, min(workers, len(todo)), seconds)
+                    _in_workers(tasks, workers, interrupted, bar.update, self._states, save_now_and_then)
         finally:
             if path is not None and not is_saved:
                 self._save(path)
@@ -220,7 +227,7 @@ class Sweep:
             chunks += [tuple(group[low : low + size]) for low in range(0, len(group), size)]
         return chunks
 
-    def _tasks(self, todo: list[tuple[int, ...]], stop: int, workers: int) -> list[_Task]:
+    def _tasks(self, todo: list[tuple[int, ...]], stop: int, workers: int, seconds: float | None) -> list[_Task]:
         """Runs on the same documents go into one task, to be trained in turns: the documents are then drawn once."""
         groups: dict[object, list[tuple[int, ...]]] = {}
         for runs in todo:
@@ -229,7 +236,7 @@ class Sweep:
         # At least four tasks a worker where there are as many runs, so that no worker is left with nothing to do.
         largest = max(1, len(todo) // (4 * workers)) if workers > 1 else len(todo)
         parts = [group[low : low + largest] for group in groups.values() for low in range(0, len(group), largest)]
-        return [_Task([self._part(runs) for runs in part], stop) for part in parts]
+        return [_Task([self._part(runs) for runs in part], stop, seconds) for part in parts]
 
     def _part(self, runs: tuple[int, ...]) -> _Part:
         starts = None if self.models is None else [_plain(self.models[i]) for i in runs]
@@ -274,6 +281,38 @@ class Sweep:
         return not behind
 
 
+def _pairs(runs: object) -> list[tuple[TrainingSettings, int]]:
+    """``runs`` as a list, if it is one of pairs."""
+    wanted = "must be (settings, seed) pairs, such as [(settings, seed) for seed in range(8)]"
+    if isinstance(runs, (str, TrainingSettings)) or not isinstance(runs, Iterable):
+        raise TypeError(f"runs = {shown(runs)}: {wanted}")
+    pairs = list(runs)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"runs holds {shown(pair)}: {wanted}")
+    return [(settings, seed) for settings, seed in pairs]
+
+
+def _models(models: object) -> list[TopicTransformer]:
+    if isinstance(models, TopicTransformer) or not isinstance(models, Iterable):
+        raise TypeError(f"models = {shown(models)}: must be a list with one TopicTransformer for each run")
+    return list(models)
+
+
+def _device(device: str | torch.device | None) -> torch.device:
+    """The device, if it is there."""
+    if device is None:
+        return default_device()
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError):
+        found = None
+    if found is None or found.type not in ("cpu", "cuda") or (found.type == "cuda" and not torch.cuda.is_available()):
+        there = "'cpu' or 'cuda'" if torch.cuda.is_available() else "'cpu' (no CUDA device is available)"
+        raise ValueError(f"device = {shown(device)}: must be {there}")
+    return found
+
+
 class _Part(NamedTuple):
     """Runs stacked in one engine, and where they stand."""
 
@@ -302,13 +341,20 @@ class _Part(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """Parts to be trained in turns, up to a step."""
+    """Parts to be trained in turns, up to a step, or for so many seconds."""
 
     parts: list[_Part]
     stop: int
+    seconds: float | None
+
+    def rest(self, states: States) -> _Task | None:
+        """What is left to do after ``states``."""
+        parts = [part._replace(state=states[part.runs]) for part in self.parts if not _finished(states[part.runs], self.stop)]
+        return self._replace(parts=parts) if parts else None
 
     def carry_out(self, device: torch.device, stopping: Callable[[], bool], update: Callable[[int], object]) -> States:
         source = Source(remember=4 + STRIDE // self.parts[0].settings[0].eval_every)
+        end = float("inf") if self.seconds is None else time.monotonic() + self.seconds
         running = [part.begin(device, source) for part in self.parts]
         active = list(running)
         while active and not stopping():
@@ -320,6 +366,8 @@ class _Task(NamedTuple):
                 # The steps that diverged runs do not take count as done.
                 update(((self.stop if finished else lockstep.step) - before) * len(lockstep.seeds))
             active = [lockstep for lockstep in active if not _finished(lockstep.state_of_steps(), self.stop)]
+            if time.monotonic() >= end:
+                break
         return {part.runs: lockstep.state() for part, lockstep in zip(self.parts, running, strict=True)}
 
 
@@ -369,38 +417,60 @@ def _in_workers(
     workers: int,
     interrupted: threading.Event,
     update: Callable[[int], object],
-    keep: Callable[[States], None],
+    states: States,
+    on_states: Callable[[], None],
 ) -> None:
+    """Carry out the tasks; what comes back goes into ``states``, also where an error or an interrupt ends it early."""
     # As in torch's DataLoader: fork starts at once where it is safe (one thread each, no GPU), else spawn.
     context = get_context("fork" if sys.platform == "linux" else "spawn")
     stopping, counter = context.Event(), context.Value("q", 0)
     counted = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a notebook's threads
-        with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(stopping, counter)) as pool:
-            waiting = {pool.submit(_carry_out, task) for task in tasks}
-            while waiting:
-                if interrupted.is_set():
-                    stopping.set()
-                ready, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                update(counter.value - counted)
-                counted = counter.value
-                for future in sorted(ready, key=lambda future: future.exception() is not None):  # first keep what is done
-                    try:
-                        keep(future.result())
-                    except BrokenProcessPool:
-                        raise RuntimeError(
-                            "a worker of the sweep was killed, perhaps for want of memory; what was done is kept. "
-                            "Call run() again, with fewer workers"
-                        ) from None
+        begin = (stopping, counter, os.getpid())
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=begin) as pool:
+            waiting = {pool.submit(_carry_out, task): task for task in tasks}
+            try:
+                while waiting:
+                    if interrupted.is_set():
+                        stopping.set()
+                    ready, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    update(counter.value - counted)
+                    counted = counter.value
+                    for future in sorted(ready, key=lambda future: future.exception() is not None):  # first keep what is done
+                        found = future.result()
+                        states |= found
+                        rest = waiting.pop(future).rest(found)
+                        if rest is not None and not interrupted.is_set():
+                            waiting[pool.submit(_carry_out, rest)] = rest
+                        on_states()
+            except BaseException as error:
+                stopping.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                for future in waiting:
+                    if not future.cancelled() and future.exception() is None:
+                        states |= future.result()
+                if isinstance(error, BrokenProcessPool):
+                    raise RuntimeError(
+                        "a worker of the sweep was killed, perhaps for want of memory; what was done is kept. "
+                        "Call run() again, with fewer workers"
+                    ) from None
+                raise
 
 
 _stopping: Any = None
 _counter: Any = None
 
 
-def _begin_worker(stopping: Any, counter: Any) -> None:
+def _begin_worker(stopping: Any, counter: Any, parent: int) -> None:
     global _stopping, _counter
+
+    def end_with_the_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=end_with_the_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
     torch.set_num_threads(1)
     _stopping, _counter = stopping, counter

@@ -68,12 +68,16 @@ def sample_batch(settings: TrainingSettings, num_docs: int, rng: np.random.Gener
 def held_out_loss(model: TopicTransformer, settings: TrainingSettings, num_docs: int, rng: np.random.Generator | int) -> float:
     """Equation 1 on ``num_docs`` fresh documents, without gradient and without the L2 term; computed on word counts."""
     check_type("settings", settings, TrainingSettings)
+    if check_type("model", model, TopicTransformer).settings.vocabulary != settings.documents.vocabulary:
+        raise ValueError(f"model has the {model.settings.vocabulary}: must be the documents' {settings.documents.vocabulary}")
     with torch.no_grad():
         return float(count_loss(model, sample_counts(settings.documents, settings.masking, num_docs, rng), settings.loss))
 
 
 def check_trains(settings: TrainingSettings, model: TopicTransformer) -> None:
-    """Raise ValueError if nothing is trained, or the penalty is on nothing."""
+    """Raise ValueError if nothing is trained, the penalty is on nothing, or in a precision that the engines lack."""
+    if model.W_E.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"model has the precision {model.W_E.dtype}: must be torch.float32 or torch.float64")
     trained = model.trained()
     if not trained:
         raise ValueError("model has no trained parameter: at least one must not be frozen")
@@ -88,19 +92,23 @@ def identity(settings: TrainingSettings, seed: int, model: TopicTransformer, eng
     """
     of_settings: dict[str, Any] = json.loads(json.dumps(asdict(settings), default=lambda number: number.item()))
     del of_settings["steps"]
-    frozen = {n: p for n, p in model.named_parameters() if not p.requires_grad}
-    digests = {name: sha256(p.detach().cpu().numpy().tobytes()).hexdigest() for name, p in frozen.items()}
     dtype = str(model.W_E.dtype).removeprefix("torch.")
     trained = sorted(model.trained())
-    return {"settings": of_settings, "seed": seed, "trained": trained, "engine": engine, "dtype": dtype, "frozen": digests}
+    return {"settings": of_settings, "seed": seed, "trained": trained, "engine": engine, "dtype": dtype, "start": digests(model)}
+
+
+def digests(model: TopicTransformer) -> dict[str, str]:
+    """SHA-256 of every parameter."""
+    return {name: sha256(p.detach().cpu().numpy().tobytes()).hexdigest() for name, p in model.named_parameters()}
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
     """What differs between two identities, by name."""
     found = [name for name, value in ours["settings"].items() if value != theirs["settings"].get(name)]
     found += [name for name in ("seed", "trained", "engine", "dtype") if ours[name] != theirs.get(name)]
-    if "trained" not in found:
-        found += [f"frozen {name}" for name, digest in ours["frozen"].items() if digest != theirs["frozen"].get(name)]
+    if not found:
+        changed = [name for name, digest in ours["start"].items() if digest != theirs["start"].get(name)]
+        found += [f"{'start' if name in ours['trained'] else 'frozen'} {name}" for name in changed]
     return found
 
 
@@ -108,6 +116,8 @@ def _load(run: Lockstep, path: Path, ours: dict[str, Any], end: int) -> None:
     tensors, meta = load_checkpoint(path)
     if "identity" not in meta:
         raise CheckpointError(f"checkpoint = {str(path)!r}: holds no training run; use another path")
+    if ours["start"] == meta.get("now"):  # the model that the file left, to be trained on
+        ours["start"] = meta["identity"]["start"]
     if found := differences(ours, meta["identity"]):
         raise CheckpointError(f"checkpoint = {str(path)!r}: is of another run ({', '.join(found)} differ); use another path")
     if meta["step"] > run.clock.steps:
@@ -117,9 +127,10 @@ def _load(run: Lockstep, path: Path, ours: dict[str, Any], end: int) -> None:
     run.load({name: tensor.numpy() for name, tensor in tensors.items()})
 
 
-def _save(run: Lockstep, path: Path, ours: dict[str, Any]) -> None:
+def _save(run: Lockstep, path: Path, ours: dict[str, Any], model: TopicTransformer) -> None:
+    run.engine.write_back([model])
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in run.state().items()}
-    save_checkpoint(path, tensors, {"identity": ours, "step": run.step})
+    save_checkpoint(path, tensors, {"identity": ours, "step": run.step, "now": digests(model)})
 
 
 def train(
@@ -185,7 +196,7 @@ def train(
                         step, loss = int(run.diverged[0]), float(run.last_loss[0])
                         raise DivergenceError(step, loss, settings.learning_rate, run.history(0))
                     if path is not None:
-                        _save(run, path, ours)
+                        _save(run, path, ours, model)
         finally:
             made.write_back([model])
     return TrainingRun(settings, seed, model, run.history(0), run.step)

@@ -181,6 +181,11 @@ def loss_of_pairs(answer: Answer) -> None:
     documents = "every document weighs the same in equation 1, however many positions it masks."
     expect(not close(got, (3 * three + rare) / 4, TOL), "positions-alike", documents)
     expect(close(got, (three + rare) / 2, TOL), "wrong-weights", "a position weighs one over B times its document's |M|.")
+    # Three documents and four tokens: nothing may be fixed to two documents or three tokens.
+    four = np.log(np.array([[0.1, 0.4], [0.2, 0.3], [0.3, 0.2], [0.4, 0.1]]))
+    got = loss(four, [0, 1, 1], [3, 1, 2], [0, 1, 2])
+    sizes = "the numbers of documents, pairs and tokens come from the arrays."
+    expect(close(got, -np.log([0.4, 0.3, 0.2]).mean(), TOL), "size-fixed", sizes)
 
 
 @register("3.3-one-matrix")
