@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from transformers import BertConfig, BertForMaskedLM
 
+from tools.bench import First
 from topiclib.documents import PAD
 from topiclib.losses import masked_loss
 from topiclib.masking import MaskedDocuments
@@ -58,13 +59,6 @@ def by_hand(model: TopicTransformer, document: list[int]) -> tuple[np.ndarray, n
         for token in range(model.settings.vocabulary.size):
             predictions[token, j] = float(w["W_E"][:, token] @ output) + w["b_pred"][token]
     return attention, predictions
-
-
-class First(nn.Module):
-    """Hands on its first argument: takes the place of a part of BERT that the paper removes."""
-
-    def forward(self, x: Tensor, *_: Any) -> Tensor:
-        return x
 
 
 def bert_twin(model: TopicTransformer, *, norm: bool) -> BertForMaskedLM:

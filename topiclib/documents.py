@@ -101,12 +101,17 @@ class Documents:
         return len(self.tokens)
 
 
+def rank_probabilities(settings: DocumentSettings) -> FloatArray:
+    """Probability of each of a topic's v words within the topic: uniform, or Zipf's with ``word_skew``; shape (v,)."""
+    weights = np.arange(1, settings.words_per_topic + 1, dtype=np.float64) ** -settings.word_skew
+    probabilities: FloatArray = weights / weights.sum()
+    return probabilities
+
+
 def topic_word_probabilities(settings: DocumentSettings) -> FloatArray:
     """P(word i | topic t) as a (T, V) array; column 0 ([MASK]) is 0 and rows sum to 1."""
     check_type("settings", settings, DocumentSettings)
-    vocabulary, v = settings.vocabulary, settings.words_per_topic
-    within = np.arange(1, v + 1, dtype=np.float64) ** -settings.word_skew
-    within /= within.sum()
+    vocabulary, within = settings.vocabulary, rank_probabilities(settings)
     table = np.zeros((settings.num_topics, vocabulary.size))
     for topic in range(1, settings.num_topics + 1):
         neighbour = topic % settings.num_topics + 1
@@ -115,7 +120,8 @@ def topic_word_probabilities(settings: DocumentSettings) -> FloatArray:
     return table
 
 
-def _sample_topic_weights(settings: DocumentSettings, num_docs: int, rng: np.random.Generator) -> FloatArray:
+def sample_topic_weights(settings: DocumentSettings, num_docs: int, rng: np.random.Generator) -> FloatArray:
+    """The topic mixture of each of ``num_docs`` documents; shape (num_docs, T), rows sum to 1."""
     if settings.mixture == "dirichlet":
         return rng.dirichlet(np.full(settings.num_topics, settings.dirichlet_alpha), size=num_docs)
     # The first tau entries of a random order of the topics are tau distinct ones.
@@ -135,7 +141,7 @@ def sample_documents(settings: DocumentSettings, num_docs: int, rng: np.random.G
     check_int("num_docs", num_docs, 1)
     rng = as_rng(rng)
     lengths = rng.integers(settings.min_len, settings.max_len, size=num_docs, endpoint=True)
-    weights = _sample_topic_weights(settings, num_docs, rng)
+    weights = sample_topic_weights(settings, num_docs, rng)
     width = int(lengths.max())
     # Inverse CDF: the topic is the number of cumulative weights that a uniform number passes.
     uniform = rng.random((num_docs, width))
@@ -145,17 +151,16 @@ def sample_documents(settings: DocumentSettings, num_docs: int, rng: np.random.G
     if settings.overlap > 0:
         leaves = rng.random((num_docs, width)) < settings.overlap
         topics = (topics + leaves) % settings.num_topics
-    tokens = topics * settings.words_per_topic + 1 + _sample_ranks(settings, (num_docs, width), rng)
+    tokens = topics * settings.words_per_topic + 1 + sample_ranks(settings, (num_docs, width), rng)
     tokens[np.arange(width) >= lengths[:, None]] = PAD
     return Documents(tokens, lengths, weights)
 
 
-def _sample_ranks(settings: DocumentSettings, shape: tuple[int, int], rng: np.random.Generator) -> IntArray:
+def sample_ranks(settings: DocumentSettings, shape: tuple[int, int], rng: np.random.Generator) -> IntArray:
     """Rank 0 to v - 1 of a word inside its topic."""
     if settings.word_skew == 0:
         return rng.integers(settings.words_per_topic, size=shape)
-    within = np.arange(1, settings.words_per_topic + 1, dtype=np.float64) ** -settings.word_skew
-    cumulative = (within / within.sum()).cumsum()[:-1]
+    cumulative = rank_probabilities(settings).cumsum()[:-1]
     ranks: IntArray = cumulative.searchsorted(rng.random(shape), side="right").astype(np.int64)
     return ranks
 

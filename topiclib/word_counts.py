@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from topiclib.documents import PAD, DocumentSettings, IntArray, _sample_ranks, _sample_topic_weights
+from topiclib.documents import PAD, DocumentSettings, IntArray, rank_probabilities, sample_ranks, sample_topic_weights
 from topiclib.masking import MaskedDocuments, MaskingSettings
 from topiclib.validation import as_rng, check_int, check_type
 from topiclib.vocabulary import MASK, Vocabulary
@@ -138,7 +138,7 @@ def sample_counts(
     rng = as_rng(rng)
     v = documents.vocabulary.size
     lengths = rng.integers(documents.min_len, documents.max_len, size=num_docs, endpoint=True)
-    topic_weights = _sample_topic_weights(documents, num_docs, rng)
+    topic_weights = sample_topic_weights(documents, num_docs, rng)
     masked = _sample_mask_sizes(lengths, masking.p_m, rng)
     docs = np.repeat(np.arange(num_docs), masked)
     selected = _sample_words(documents, masked, topic_weights, rng)
@@ -185,7 +185,7 @@ def _sample_words(
     blocks = _sample_blocks(settings, sizes, topic_weights, rng)
     first = np.arange(len(sizes))[:, None] * settings.vocabulary.size + 1
     words = np.repeat((first + np.arange(settings.num_topics) * settings.words_per_topic).ravel(), blocks.ravel())
-    words += _sample_ranks(settings, words.shape, rng)
+    words += sample_ranks(settings, words.shape, rng)
     return words
 
 
@@ -194,10 +194,9 @@ def _sample_word_counts(
 ) -> IntArray:
     """How often each token is among ``sizes[d]`` words of each document d; shape (D V,)."""
     blocks = _sample_blocks(settings, sizes, topic_weights, rng).ravel()
-    within = np.arange(1, settings.words_per_topic + 1, dtype=np.float64) ** -settings.word_skew
     words = np.zeros((len(blocks), settings.words_per_topic), dtype=np.int64)
     used = np.flatnonzero(blocks)
-    words[used] = rng.multinomial(blocks[used], within / within.sum())
+    words[used] = rng.multinomial(blocks[used], rank_probabilities(settings))
     counts = np.zeros((len(sizes), settings.vocabulary.size), dtype=np.int64)
     counts[:, 1:] = words.reshape(len(sizes), -1)
     return counts.ravel()
