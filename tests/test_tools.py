@@ -11,7 +11,7 @@ import pytest
 from exercises.catalogue import EXERCISES
 from tools import environment, notebooks
 from tools.notebooks import chapters, exercise_cells, findings, read, synced, write
-from tools.prose import prose_findings
+from tools.prose import claims_of, prose_findings
 from tools.settings import ROOT, repository, setup_cell, version
 from tools.site import site_findings
 
@@ -64,6 +64,31 @@ def test_prose_without_a_loose_number_has_no_finding(text: str) -> None:
 def test_prose_with_a_loose_or_wrong_number_has_a_finding(text: str, said: str) -> None:
     body = text + " [0.34](#claim-ratio) [3,600](#claim-many) $10^{-20}$"
     assert any(said in finding for finding in prose_findings(notebook(CLAIM, ("md", "text", body))))
+
+
+FAR = 'claim("share", 0.12, "12%", tol=0.005)\nclaim("top", 9, "9", bound="at most", tol=1)'
+OTHER = claims_of(notebook(("code", "claims", FAR)))[0]
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("[12%](far.ipynb#claim-share)", None),
+        ("[12% ± 0.5%](far.ipynb#claim-share)", None),
+        ("[0.34 ± 0.005](#claim-ratio)", None),
+        ("[9](far.ipynb#claim-top)", None),
+        ("[13%](far.ipynb#claim-share)", "claim 'share' of far says '12%'"),
+        ("[12% ± 1%](far.ipynb#claim-share)", "claim 'share' of far says '12%'"),
+        ("[9 ± 1](far.ipynb#claim-top)", "claim 'top' of far says '9'"),
+        ("[12%](far.ipynb#claim-gone)", "'gone' of far, which no cell makes"),
+        ("[12%](gone.ipynb#claim-share)", "'share' of gone, which no cell makes"),
+        ("12%, as [there](far.ipynb)", "'12%' is not asserted"),
+    ],
+)
+def test_a_number_may_be_asserted_in_the_chapter_it_links_to(link: str, said: str | None) -> None:
+    body = link + " [0.34](#claim-ratio) [3,600](#claim-many) $10^{-20}$"
+    found = list(prose_findings(notebook(CLAIM, ("md", "text", body)), lambda name: OTHER if name == "far" else {}))
+    assert any(said in finding for finding in found) if said else found == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import nbformat
 
 from exercises.catalogue import EXERCISES
 from exercises.format import Exercise
-from tools.prose import prose_findings
+from tools.prose import Stated, claims_of, prose_findings
 from tools.settings import BOOK, setup_cell
 
 Notebook = Any
@@ -125,7 +126,14 @@ def findings(path: Path) -> Iterator[str]:
             yield f"cell {cell.id!r} has a MyST directive or role: Jupyter and Colab would show it raw"
         if re.search(r"\bTODO\b|coming soon|lorem ipsum", cell.source, re.I):
             yield f"cell {cell.id!r} has unfinished text"
-    yield from prose_findings(notebook)
+    yield from prose_findings(notebook, _claims_in)
+
+
+@lru_cache
+def _claims_in(chapter: str) -> Mapping[str, Stated]:
+    """The claims of a chapter of the book; none if there is no such chapter."""
+    path = BOOK / f"{chapter}.ipynb"
+    return claims_of(read(path))[0] if path.exists() else {}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,11 +1,11 @@
-"""Every number in a chapter's prose must be a claim: asserted in a cell of the same chapter."""
+"""Every number in a chapter's prose must be a claim: asserted in a cell of the same chapter, or of the one it links to."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from topiclib.claims import parse_number
 
@@ -20,9 +20,26 @@ NUMBER = re.compile(r"(?<![\w.\-])[-−]?\d[\d,]*(?:\.\d+)?(?:[ \u00a0]?%)?|(?<!
 MATH_NUMBER = re.compile(r"(?<![\w.^_{])\d[\d,]*\.?\d*(?:e-?\d+)?(?:[ \u00a0]?\\%)?")
 
 
-def claims_of(notebook: Any) -> tuple[dict[str, str], list[str]]:
-    """The claims of a notebook as {name: text}, read from its code, and findings about them."""
-    claims: dict[str, str] = {}
+LINKED = re.compile(r"\[([^\]]*)\]\((?:([\w]+)\.ipynb)?#claim-([^)]*)\)")
+
+
+class Stated(NamedTuple):
+    """What a claim says in the text, and its tolerance if that is a plain number."""
+
+    says: str
+    tol: float | None
+
+    def texts(self) -> set[str]:
+        """How a link may print it: ``0.34``, or ``0.34 ± 0.01`` with the tolerance that is asserted."""
+        if self.tol is None:
+            return {self.says}
+        percent = self.says.endswith("%")
+        return {self.says, f"{self.says} ± {self.tol * (100 if percent else 1):.6g}{'%' if percent else ''}"}
+
+
+def claims_of(notebook: Any) -> tuple[dict[str, Stated], list[str]]:
+    """The claims of a notebook by name, read from its code, and findings about them."""
+    claims: dict[str, Stated] = {}
     wrong: list[str] = []
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -35,7 +52,10 @@ def claims_of(notebook: Any) -> tuple[dict[str, str], list[str]]:
                 elif values[0] in claims:
                     wrong.append(f"cell {cell.id!r}: claim {values[0]!r} occurs twice")
                 else:
-                    claims[values[0]] = values[2]
+                    given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
+                    tol = given.get("tol", 0.0 if all(k.arg != "tol" for k in node.keywords) else None)
+                    equal = given.get("bound", "equal") == "equal" and isinstance(tol, (int, float)) and tol > 0
+                    claims[values[0]] = Stated(values[2], tol if equal else None)  # type: ignore[arg-type]
     return claims, wrong
 
 
@@ -53,22 +73,33 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<![\d.,])(19|20)\d\d(?=[)\]])|(?<=ICML )20\d\d", " ", text)
 
 
-def prose_findings(notebook: Any) -> Iterator[str]:
-    """Numbers of the prose that no claim asserts, links to claims that are not there, texts that differ."""
+def no_other(_: str) -> Mapping[str, Stated]:
+    """For a notebook on its own: no other chapter has claims."""
+    return {}
+
+
+def prose_findings(notebook: Any, claims_in: Callable[[str], Mapping[str, Stated]] = no_other) -> Iterator[str]:
+    """Numbers of the prose that no claim asserts, links to claims that are not there, texts that differ.
+
+    ``claims_in`` gives the claims of another chapter by its name, for links such as ``[0.34](05_1_two_stages.ipynb#claim-x)``.
+    """
     claims, wrong = claims_of(notebook)
     yield from wrong
-    stated = {round(abs(parse_number(says)), 12) for says in claims.values()}
+    stated = {round(abs(parse_number(claim.says)), 12) for claim in claims.values()}
     linked: set[str] = set()
     for cell in notebook.cells:
         if cell.cell_type != "markdown" or "exercise" in cell.metadata:
             continue
-        for text, name in re.findall(r"\[([^\]]*)\]\(#claim-([^)]*)\)", cell.source):
-            linked.add(name)
-            if name not in claims:
-                yield f"cell {cell.id!r}: links to claim {name!r}, which no cell makes"
-            elif text.strip("*$") != claims[name]:
-                yield f"cell {cell.id!r}: the text says {text!r}, claim {name!r} says {claims[name]!r}"
-        text = _plain(re.sub(r"\[[^\]]*\]\(#claim-[^)]*\)", " ", cell.source))
+        for text, chapter, name in LINKED.findall(cell.source):
+            found = claims_in(chapter) if chapter else claims
+            where = f" of {chapter}" if chapter else ""
+            if not chapter:
+                linked.add(name)
+            if name not in found:
+                yield f"cell {cell.id!r}: links to claim {name!r}{where}, which no cell makes"
+            elif text.strip("*$") not in found[name].texts():
+                yield f"cell {cell.id!r}: the text says {text!r}, claim {name!r}{where} says {found[name].says!r}"
+        text = _plain(LINKED.sub(" ", cell.source))
         maths = re.findall(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", text, flags=re.S)
         text = re.sub(r"\$\$.+?\$\$|\$[^$\n]+?\$", " ", text, flags=re.S)
         numbers = [n.strip().replace("\u00a0", " ") for n in NUMBER.findall(text)]
@@ -88,7 +119,7 @@ def prose_findings(notebook: Any) -> Iterator[str]:
             if value not in stated:
                 yield f"cell {cell.id!r}: the number {number!r} is not asserted by a claim of this chapter"
     for name in sorted(set(claims) - linked):
-        says = claims[name]
+        says = claims[name].says
         power = re.sub(r"^1e(-?\d+)$", r"10^{\1}", says)
         used = any(says in c.source or power in c.source for c in notebook.cells if c.cell_type == "markdown")
         if not used:

@@ -1,4 +1,4 @@
-"""How much topic structure a matrix, an embedding or an attention pattern holds, by relation of the words.
+"""How much topic structure a matrix, an embedding or an attention pattern holds, by relation of the words; the two stages.
 
 Relations are Assumption 2's: the same word, different words of the same topic, different topics. Entries
 that involve [MASK] are left out of every mean.
@@ -129,3 +129,72 @@ def attention_by_relation(model: TopicTransformer, tokens: npt.NDArray[np.int64]
         total = np.where(pairs, a, 0).sum(axis=(1, 2))
         groups.append(total[number > 0] / number[number > 0])
     return _summary(groups)
+
+
+@dataclass(frozen=True)
+class TwoStages:
+    """When the norms of W^V, W^K and W^Q grow in a run (Figure 4); arrays over runs, steps interpolated between records.
+
+    value_done : the step at which ||W^V|| has first done 90 % of its growth over the run; NaN if it did not grow
+    attention_starts : the step at which ||W^K|| or ||W^Q||, whichever is first, has done 10 % of its growth; infinity if
+        neither grew
+    value_after : how much ||W^V|| still changes after ``attention_starts``: the largest distance from its value there, as
+        a fraction of that; NaN if attention never starts
+    """
+
+    value_done: FloatArray
+    attention_starts: FloatArray
+    value_after: FloatArray
+
+    @property
+    def score(self) -> FloatArray:
+        """log2(attention_starts / value_done): 1 if attention starts at twice the steps that W^V takes, below 0 if it starts
+        before W^V is done, infinity if it never starts within the run."""
+        with np.errstate(divide="ignore"):
+            ratios: FloatArray = np.log2(self.attention_starts / self.value_done)
+        return ratios
+
+
+def _first_passage(steps: FloatArray, norms: FloatArray, fraction: float, never: float) -> FloatArray:
+    """The step at which each row first passes ``fraction`` of its growth; ``never`` where it has not doubled by the end."""
+    start, end = norms[:, :1], norms[:, -1:]
+    passed = np.asarray(norms >= start + fraction * (end - start))
+    after = passed.argmax(axis=1).clip(1)
+    row = np.arange(len(norms))
+    low, high = norms[row, after - 1], norms[row, after]
+    share = (start[:, 0] + fraction * (end - start)[:, 0] - low) / np.where(high > low, high - low, 1)
+    at = steps[after - 1] + share.clip(0, 1) * (steps[after] - steps[after - 1])
+    return np.where(end[:, 0] >= 2 * start[:, 0], at, never)
+
+
+def two_stages(steps: npt.ArrayLike, norm_w_v: npt.ArrayLike, norm_w_k: npt.ArrayLike, norm_w_q: npt.ArrayLike) -> TwoStages:
+    """When W^V is done growing, and when attention starts: the two stages of Section 5.1, made measurable.
+
+    A norm counts as grown if it is at least twice its start at the end of the run, so all depends on where the run ends: what
+    would come later is not seen. A run with a norm that is not finite (diverged) gets NaN everywhere.
+
+    Parameters
+    ----------
+    steps : (records,) the steps of the records, rising, at least two
+    norm_w_v, norm_w_k, norm_w_q : (runs, records) Frobenius norms, as in ``Sweep.curves``; or (records,) of one run
+    """
+    at = _as_floats(steps)
+    if at.ndim != 1 or len(at) < 2 or not (np.diff(at) > 0).all():
+        raise ValueError(f"steps has shape {at.shape}: must be (records,) with at least two, rising")
+    named = {"norm_w_v": norm_w_v, "norm_w_k": norm_w_k, "norm_w_q": norm_w_q}
+    curves = {name: np.atleast_2d(_as_floats(curve)) for name, curve in named.items()}
+    for name, curve in curves.items():
+        if curve.ndim != 2 or curve.shape[1] != len(at) or curve.shape != curves["norm_w_v"].shape:
+            raise ValueError(f"{name} has shape {curve.shape}: must be (runs, records) with {len(at)} records, the same for all")
+    v, k, q = curves.values()
+    finite: npt.NDArray[np.bool_] = np.asarray(np.isfinite(v + k + q).all(axis=1))
+    v, k, q = (np.where(finite[:, None], curve, 0) for curve in (v, k, q))
+    value_done = _first_passage(at, v, 0.9, np.nan)
+    starts = np.minimum(_first_passage(at, k, 0.1, np.inf), _first_passage(at, q, 0.1, np.inf))
+    began = np.isfinite(starts)
+    there = np.array([np.interp(s, at, curve) for s, curve in zip(np.where(began, starts, at[0]), v, strict=True)])
+    later = at >= np.where(began, starts, at[-1])[:, None]
+    distance = np.where(later, np.abs(v - there[:, None]), 0).max(axis=1)
+    after = np.where(began & (there > 0), distance / np.where(there > 0, there, 1), np.nan)
+    lost = np.where(finite, 0, np.nan)
+    return TwoStages(value_done + lost, starts + lost, after)

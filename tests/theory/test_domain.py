@@ -123,7 +123,7 @@ def test_one_kind_for_all():
 
 def test_no_name_is_left_out():
     functions = {name for name in theory.__all__ if callable(getattr(theory, name)) and name[0].islower()}
-    assert functions == {*PLAIN, *EMBEDDINGS, "optimal_attention", "attention_loss", "attention_optimum"}
+    assert functions == {*PLAIN, *EMBEDDINGS, "optimal_attention", "attention_loss", "attention_optimum", "attention_gradient"}
 
 
 def test_numpy_whole_numbers_do_not_overflow():

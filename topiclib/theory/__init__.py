@@ -19,6 +19,7 @@ from topiclib.theory.attention_weights import (
     theorem3,
     theorem3_loss,
 )
+from topiclib.theory.early_training import AttentionGradient, attention_gradient
 from topiclib.theory.embeddings import (
     WeightDecay,
     embedding_dim_loss,
@@ -37,6 +38,7 @@ from topiclib.theory.value_matrix import ValueMatrix, gradient_path, ridge_value
 
 __all__ = [
     "RESULTS",
+    "AttentionGradient",
     "AttentionOptimum",
     "BlockSums",
     "Constants",
@@ -47,6 +49,7 @@ __all__ = [
     "Spectrum",
     "ValueMatrix",
     "WeightDecay",
+    "attention_gradient",
     "attention_loss",
     "attention_optimum",
     "attention_polynomial",
