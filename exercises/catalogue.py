@@ -7,6 +7,7 @@ from exercises import (
     appendix_d,
     appendix_d_4,
     appendix_d_5,
+    appendix_e,
     errata,
     preface,
     section_1,
@@ -17,8 +18,13 @@ from exercises import (
     section_3_3,
     section_4,
     section_5,
+    section_5_1,
     section_5_2,
     section_5_3,
+    section_6,
+    section_6_1_robustness,
+    section_8_1,
+    section_9,
 )
 from exercises.format import Exercise
 
@@ -32,14 +38,20 @@ MODULES = (
     section_3_3,
     section_4,
     section_5,
+    section_5_1,
     section_5_2,
     section_5_3,
+    section_6,
+    section_6_1_robustness,
+    section_8_1,
+    section_9,
     appendix_a,
     appendix_b,
     appendix_c,
     appendix_d,
     appendix_d_4,
     appendix_d_5,
+    appendix_e,
     errata,
 )
 EXERCISES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}

@@ -45,7 +45,8 @@ def test_identifiers_are_unique() -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_identifiers_begin_with_their_chapter(module: Any) -> None:
-    chapter = module.__name__.removeprefix("exercises.").removeprefix("section_").removeprefix("appendix_").replace("_", ".")
+    name = module.__name__.removeprefix("exercises.").removeprefix("section_").removeprefix("appendix_")
+    chapter = re.sub(r"_(?=[a-z])", "-", name).replace("_", ".")
     assert all(e.id.startswith(f"{chapter}-") for e in module.EXERCISES)
 
 

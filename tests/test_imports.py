@@ -17,7 +17,7 @@ TRANSFORMER = DATA | {"settings", "model", "losses"}
 THEORY = {
     f"theory.{name}"
     for name in ("results", "domain", "masked_tokens", "moments", "minimisers", "embeddings", "value_matrix", "attention_weights",
-                 "finite_length", "attention_patterns")
+                 "finite_length", "attention_patterns", "early_training")
 }  # fmt: skip
 # What each module may import from topiclib, from the bottom to the top.
 ALLOWED: dict[str, set[str]] = {
@@ -42,6 +42,12 @@ ALLOWED: dict[str, set[str]] = {
     "training": TRANSFORMER | {"word_counts", "counts", "engine", "history", "lockstep", "checkpoint", "compute"},
     "sweeps": TRANSFORMER | {"engine", "history", "lockstep", "training", "checkpoint", "compute"},
     "metrics": TRANSFORMER,
+    "grammar": {"validation", "vocabulary", "documents"},
+    "yardsticks": {"validation", "documents", "grammar"},
+    "layers": {"validation", "vocabulary", "documents"},
+    "layers_training": TRANSFORMER | {"word_counts", "compute", "grammar", "layers"},
+    "layers_metrics": TRANSFORMER | {"word_counts", "compute", "metrics", "grammar", "layers", "layers_training"},
+    "bayes": DATA | {"settings", "word_counts"},
     "plotting": TRANSFORMER | {"metrics"},
     "widgets": {"validation", "plotting"},
     # The theory stands apart from torch and from the brute force, so that their agreement is evidence.
@@ -62,6 +68,13 @@ ALLOWED: dict[str, set[str]] = {
     "theory.value_matrix": {"validation", "theory.domain", "theory.results", "theory.masked_tokens", "theory.moments"},
     "theory.attention_weights": {"validation", "theory.domain", "theory.results", "theory.masked_tokens", "theory.value_matrix"},
     "theory.finite_length": {"theory.domain", "theory.results", "theory.value_matrix"},
+    "theory.early_training": {
+        "validation",
+        "theory.domain",
+        "theory.results",
+        "theory.masked_tokens",
+        "theory.value_matrix",
+    },
     "theory.attention_patterns": {
         "validation",
         "theory.symbols",
@@ -77,7 +90,7 @@ ALLOWED: dict[str, set[str]] = {
 # Packages that only some modules may import; NumPy and the standard library are for all.
 PACKAGES: dict[str, set[str]] = {
     "torch": {"checkpoint", "compute", "model", "losses", "counts", "engine", "lockstep", "history", "training", "sweeps"}
-    | {"metrics"},
+    | {"metrics", "layers", "layers_training", "layers_metrics"},
     "safetensors": {"checkpoint"},
     "tqdm": {"training", "sweeps"},
     "matplotlib": {"plotting", "widgets"},

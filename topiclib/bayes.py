@@ -63,7 +63,8 @@ def bayes_bounds(
     lower = _losses(documents.topic_weights @ of_topic, counts, masking, loss)
     upper = _losses(_estimate(settings, masking, counts) @ of_topic, counts, masking, loss)
     error = 1 / np.sqrt(len(counts))
-    return BayesBounds(float(lower.mean()), float(upper.mean()), float(lower.std() * error), float(upper.std() * error))
+    with np.errstate(invalid="ignore"):  # upper may be infinite: an estimate of tau topics can leave out the true one
+        return BayesBounds(float(lower.mean()), float(upper.mean()), float(lower.std() * error), float(upper.std() * error))
 
 
 def _estimate(settings: DocumentSettings, masking: MaskingSettings, counts: MaskedCounts) -> FloatArray:

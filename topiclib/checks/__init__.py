@@ -12,6 +12,7 @@ from topiclib.checks import (
     appendix_d,
     appendix_d_4,
     appendix_d_5,
+    appendix_e,
     errata,
     preface,
     section_1,
@@ -22,8 +23,13 @@ from topiclib.checks import (
     section_3_3,
     section_4,
     section_5,
+    section_5_1,
     section_5_2,
     section_5_3,
+    section_6,
+    section_6_1_robustness,
+    section_8_1,
+    section_9,
 )
 from topiclib.checks.base import Misconception, Verdict, check, names
 
@@ -36,6 +42,7 @@ __all__ = [
     "appendix_d",
     "appendix_d_4",
     "appendix_d_5",
+    "appendix_e",
     "check",
     "errata",
     "names",
@@ -48,6 +55,11 @@ __all__ = [
     "section_3_3",
     "section_4",
     "section_5",
+    "section_5_1",
     "section_5_2",
     "section_5_3",
+    "section_6",
+    "section_6_1_robustness",
+    "section_8_1",
+    "section_9",
 ]

@@ -1,0 +1,101 @@
+"""What the best predictors of the sandbox's masked words reach, exactly: by the category, by the topic, by both.
+
+Given the words that a document shows, the category of a masked word and its topic are independent: the grammar decides the
+one, the document's mixture the other. So the best prediction is a product, its loss a sum, and each part has a yardstick.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from topiclib.documents import FloatArray
+from topiclib.grammar import SandboxDocuments, SandboxSettings
+from topiclib.validation import check_type
+
+__all__ = ["best_parts", "category_posterior", "topic_posterior", "uninformed_parts"]
+
+Booleans = npt.NDArray[np.bool_]
+
+
+def category_posterior(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
+    """P(category | all shown words, in their order), at every position; (B, N, C).
+
+    A document is a walk: from a word of a sentence to its next, from its last to the first of a new one. The forward
+    recursion collects the probability of what comes before a position, the backward recursion of what comes after it.
+    ``hidden`` (B, N) marks the words that are not shown. Beyond a document's end the entries mean nothing.
+    """
+    check_type("settings", settings, SandboxSettings)
+    names, forms = settings.vocabulary.categories, settings.grammar.sentences
+    category = np.array([names.index(name) for form in forms for name in form])  # of each place in each sentence
+    last = np.cumsum([len(form) for form in forms]) - 1
+    first = np.concatenate([[0], last[:-1] + 1])
+    p = np.array(list(forms.values()))
+    inside = np.setdiff1d(np.arange(len(category)), last)
+    b, n = documents.categories.shape
+    is_word = documents.categories >= 0
+    allowed = (hidden[:, :, None] | (documents.categories[:, :, None] == category)).astype(float)  # (B, N, places)
+    lengths = is_word.sum(axis=1)
+
+    before = np.zeros((b, n, settings.num_sentences, len(category)))  # by position, sentence number, place
+    before[:, 0, 0, first] = p
+    before[:, 0] *= allowed[:, 0, None]
+    for j in range(1, n):
+        old, new = before[:, j - 1], before[:, j]
+        new[:, :, inside + 1] = old[:, :, inside]
+        new[:, 1:, first] += old[:, :-1, last].sum(axis=2, keepdims=True) * p
+        new *= allowed[:, j, None]
+    after = np.zeros_like(before)
+    for j in range(n - 1, -1, -1):
+        now = after[:, j]
+        if j + 1 < n:
+            reached = after[:, j + 1] * allowed[:, j + 1, None]
+            now[:, :, inside] = reached[:, :, inside + 1]
+            now[:, :-1, last] = (reached[:, 1:, first] @ p)[:, :, None]
+        ends = np.flatnonzero(lengths == j + 1)
+        now[ends] = 0
+        now[ends[:, None], -1, last] = 1
+    of_places = (before * after).sum(axis=2)  # (B, N, places)
+    posterior = of_places @ np.eye(len(names))[category]
+    total = posterior.sum(axis=2, keepdims=True)
+    shares: FloatArray = np.divide(posterior, total, out=np.zeros_like(posterior), where=total > 0)
+    return shares
+
+
+def topic_posterior(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
+    """P(topic of a hidden content word | the shown words): (alpha + n_t) / (T alpha + n) with n_t their topics; (B, T)."""
+    check_type("settings", settings, SandboxSettings)
+    topics = np.where(hidden, 0, documents.topics)
+    counts = np.stack([(topics == t).sum(axis=1) for t in range(1, settings.num_topics + 1)], axis=1)
+    seen = settings.dirichlet_alpha + counts
+    shares: FloatArray = seen / seen.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _mean_surprise(documents: SandboxDocuments, hidden: Booleans, surprise: FloatArray) -> float:
+    """Mean over hidden positions, then over documents, as in equation 1."""
+    return float((np.where(hidden, surprise, 0).sum(axis=1) / hidden.sum(axis=1)).mean())
+
+
+def best_parts(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
+    """Loss of the best of all predictors on these documents, by ``loss_parts``'s parts: category, topic, word; (3,).
+
+    Needs masks that show [MASK] at every hidden position (p_c = p_r = 0): then all shown words are true.
+    """
+    categories = np.maximum(documents.categories, 0)
+    of_category = np.take_along_axis(category_posterior(settings, documents, hidden), categories[:, :, None], axis=2)[:, :, 0]
+    of_topic = np.take_along_axis(topic_posterior(settings, documents, hidden), np.maximum(documents.topics - 1, 0), axis=1)
+    with np.errstate(divide="ignore"):
+        surprises = -np.log(of_category), np.where(documents.topics > 0, -np.log(of_topic), 0.0)
+    parts = [_mean_surprise(documents, hidden, surprise) for surprise in surprises]
+    return np.array([*parts, np.log(settings.words_per_class)])
+
+
+def uninformed_parts(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
+    """The same for a predictor that knows how frequent each word is and sees nothing; (3,)."""
+    check_type("settings", settings, SandboxSettings)
+    names, grammar = settings.vocabulary.categories, settings.grammar
+    share = grammar.frequencies()[[grammar.categories.index(name) for name in names]]
+    category = -np.log(share)[np.maximum(documents.categories, 0)]
+    topic = np.where(documents.topics > 0, np.log(settings.num_topics), 0.0)
+    return np.array([*(_mean_surprise(documents, hidden, s) for s in (category, topic)), np.log(settings.words_per_class)])
