@@ -123,7 +123,7 @@ EXERCISES = [
             With all attention on one token $Z A = Z$ in every layer. So layer $l$ is the matrix $\mathbf{W}^{V,l}$, or
             $\mathbf{I} + \mathbf{W}^{V,l}$ with a residual connection, and the layers are multiplied with the last one on the left. Without
             residual connections only the product matters: $\mathbf{W}^{V,2} \mathbf{R}$ and $\mathbf{R}^{-1} \mathbf{W}^{V,1}$ give the same
-            predictions for every invertible $\mathbf{R}$. So no single $\mathbf{W}^{V,l}$ needs to show blocks.
+            predictions for every invertible $\mathbf{R}$. So no single $\mathbf{W}^{V,l}$ needs to tie a topic to itself.
         """,
     ),
     Exercise(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -52,3 +54,15 @@ def suitable_threads(vocabulary_size: int) -> int:
 def show_progress(progress: bool | None) -> bool:
     """Whether to draw a progress bar: as asked, or for None unless TOPICLIB_PROGRESS=0 (as in the built book)."""
     return os.environ.get("TOPICLIB_PROGRESS", "1") != "0" if progress is None else progress
+
+
+def begin_worker(parent: int) -> None:
+    """What a process that trains for another does first: one thread, and an end when the process ``parent`` has ended."""
+
+    def end_with_the_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=end_with_the_parent, daemon=True).start()
+    torch.set_num_threads(1)

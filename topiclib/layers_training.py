@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from topiclib.compute import num_cores, num_threads
+from topiclib.compute import begin_worker, num_cores, num_threads
 from topiclib.documents import PAD, DocumentSettings, FloatArray, IntArray
 from topiclib.grammar import SandboxSettings, SandboxVocabulary, sample_sandbox
 from topiclib.layers import LAYER_WEIGHTS, LayeredSettings, LayeredTransformer
@@ -269,7 +267,7 @@ def train_layered(runs: Sequence[tuple[LayeredTraining, int]], *, workers: int |
     order = sorted(range(len(runs)), key=lambda i: (runs[i][1], -runs[i][0].steps * runs[i][0].model.num_layers))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a notebook's threads
-        with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(os.getpid(),)) as pool:
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker, initargs=(os.getpid(),)) as pool:
             done = dict(zip(order, pool.map(_in_worker, [runs[i] for i in order]), strict=True))
     found = []
     for i, (settings, seed) in enumerate(runs):
@@ -278,16 +276,6 @@ def train_layered(runs: Sequence[tuple[LayeredTraining, int]], *, workers: int |
         run.model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         found.append(run)
     return found
-
-
-def _begin_worker(parent: int) -> None:
-    def end_with_the_parent() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=end_with_the_parent, daemon=True).start()
-    torch.set_num_threads(1)
 
 
 def _in_worker(run: tuple[LayeredTraining, int]) -> tuple[LayeredRun, dict[str, npt.NDArray[np.floating]]]:

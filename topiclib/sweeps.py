@@ -29,7 +29,7 @@ import torch
 from tqdm import tqdm
 
 from topiclib.checkpoint import CheckpointError, check_writable, checkpoint_path, load_checkpoint, save_checkpoint
-from topiclib.compute import default_device, num_cores, num_threads, show_progress, suitable_threads
+from topiclib.compute import begin_worker, default_device, num_cores, num_threads, show_progress, suitable_threads
 from topiclib.documents import DocumentSettings
 from topiclib.engine import CountEngine, parameter_view
 from topiclib.history import CURVES
@@ -464,15 +464,8 @@ _counter: Any = None
 
 def _begin_worker(stopping: Any, counter: Any, parent: int) -> None:
     global _stopping, _counter
-
-    def end_with_the_parent() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=end_with_the_parent, daemon=True).start()
+    begin_worker(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
-    torch.set_num_threads(1)
     _stopping, _counter = stopping, counter
 
 
