@@ -34,7 +34,8 @@ class Stated(NamedTuple):
         if self.tol is None:
             return {self.says}
         percent = self.says.endswith("%")
-        return {self.says, f"{self.says} ± {self.tol * (100 if percent else 1):,.6g}{'%' if percent else ''}"}
+        tol = re.sub(r"e-0", "e-", f"{self.tol * (100 if percent else 1):,.6g}")
+        return {self.says, f"{self.says} ± {tol}{'%' if percent else ''}"}
 
 
 def claims_of(notebook: Any) -> tuple[dict[str, Stated], list[str]]:
