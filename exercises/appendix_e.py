@@ -9,6 +9,8 @@ from topiclib.checks.base import Answer, as_array, close, expect
 def _hidden_gap_share(answer: Answer) -> None:
     share = as_array(answer(0.8, 0.7, 0.9, 0.5), (), "one number")
     expect(close(share, 0.25, 1e-4), "other-losses", "it fails for other losses.")
+    share = as_array(answer(0.7, 0.8, 0.9, 0.5), (), "one number")
+    expect(close(share, -0.25, 1e-4), "joint-is-worse", "where joint training is worse the share is negative.")
 
 
 def _hidden_relation_averages(answer: Answer) -> None:

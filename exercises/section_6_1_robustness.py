@@ -4,14 +4,19 @@ import numpy as np
 
 from exercises.format import Exercise, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
-from topiclib.checks.section_6_1_robustness import descent_case, ring_contrast
+from topiclib.checks.section_6_1_robustness import descent_case, is_infinite, ring_contrast
 
 
 def _hidden_lost_at(answer: Answer) -> None:
     got = as_array(answer([0.1, 0.4, 1.6], [0.99, 0.6, 0.2], 0.8), (), "one number")
     expect(close(got, 0.1 + 0.3 * 19 / 39), "other-values", "it fails on other values.")
-    got = answer([3.0, 5.0], [0.99, 0.96], 0.95)
-    expect(np.isposinf(float(got)), "other-values", "it fails on an axis that ends before the structure is lost.")
+    for shares in ([1.0, 0.875], [1.0, 0.75]):
+        got = answer([3.0, 5.0], shares, 0.75)
+        expect(is_infinite(got), "other-values", "it fails on an axis that ends before the structure is lost.")
+    got = as_array(answer([3.0, 5.0], [0.4, 0.3], 0.95), (), "one number")
+    expect(close(got, 3), "other-values", "it fails on an axis whose first value, not zero, has lost it already.")
+    got = as_array(answer([1.0, 2.0, 3.0, 4.0], [1.0, 0.75, 0.75, 0.5], 0.75), (), "one number")
+    expect(close(got, 3), "other-values", "a share that equals the threshold is not below it.")
 
 
 def _hidden_skewed_contrast(answer: Answer) -> None:

@@ -25,9 +25,11 @@ def _hidden_parts(answer: Answer) -> None:
 
 def _hidden_expected(answer: Answer) -> None:
     rules = [("S", ("A", "A", "c"), 0.5), ("S", ("b",), 0.5), ("A", ("b", "B"), 0.25), ("A", ("c",), 0.75), ("B", ("b", "b"), 1.0)]
-    got = answer(rules, "S")
-    expect(isinstance(got, dict) and set(got) == {"b", "c"}, "other-symbols", "it fails for another grammar.")
-    expect(close([got["b"], got["c"]], [1.25, 1.25], 1e-4), "other-grammar", "it fails for another grammar.")
+    for start, right in (("S", [1.25, 1.25]), ("A", [0.75, 0.75])):
+        got = answer(rules, start)
+        expect(isinstance(got, dict) and set(got) == {"b", "c"}, "other-symbols", "it fails for another grammar.")
+        hint = "it fails for another grammar, or for a start that is not the first rule's."
+        expect(close(as_array([got["b"], got["c"]], (2,), "two numbers"), right, 1e-4), "other-grammar", hint)
 
 
 EXERCISES = [

@@ -210,3 +210,20 @@ class TestYardsticks:
         found = category_posterior(settings, documents, everything)
         np.testing.assert_allclose(found[:, 0, settings.vocabulary.categories.index("Det")], 1)
         np.testing.assert_allclose(topic_posterior(settings, documents, everything), 1 / 5)
+
+
+def test_the_yardsticks_want_documents_and_places_that_fit() -> None:
+    settings = SandboxSettings.tiny()
+    documents = sample_sandbox(settings, 3, 0)
+    shown = np.zeros(documents.tokens.shape, dtype=bool)
+    beyond = documents.categories < 0
+    cases = [
+        (settings, shown, "hidden marks places after a document's end, or nothing"),
+        (settings, shown[:2], "hidden = .*must be an array of booleans of shape"),
+        (settings, shown * 1, "hidden = .*must be an array of booleans of shape"),
+        (SandboxSettings.tiny(num_topics=3), ~beyond, "documents has"),
+    ]
+    cases += [(settings, shown | beyond, "hidden marks places after")] if beyond.any() else []
+    for given, hidden, said in cases:
+        with pytest.raises(ValueError, match=f"^{said}"):
+            best_parts(given, documents, hidden)

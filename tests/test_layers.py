@@ -375,3 +375,43 @@ class TestSandbox:
 
 def test_the_vocabulary_of_a_run_is_the_documents() -> None:
     assert TRAINING.vocabulary == Vocabulary(3, 2)
+
+
+TOKENS = torch.tensor([[1, 2, PAD], [3, 0, 4]])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"counts": torch.tensor([[1, 0, 1], [1, 1, 1]])}, "counts = .*must be finite and >= 1"),
+        ({"counts": torch.tensor([[1, float("nan"), 1], [1, 1, 1]])}, "counts = .*must be finite and >= 1"),
+        ({"queries": torch.tensor([[0], [3]])}, "queries has columns from 0 to 3: must be from 0 to 2"),
+        ({"queries": torch.tensor([0, 1])}, r"queries has shape \(2,\)"),
+        ({"queries": torch.tensor([[0.0], [1.0]])}, "queries has shape .*must be .*int64"),
+    ],
+)
+def test_bad_counts_and_queries_are_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{said}"):
+        LayeredTransformer(TINY, 0)(TOKENS, **given)
+
+
+def test_counts_at_padding_may_be_anything() -> None:
+    counts = torch.tensor([[1, 2, 0], [1, 1, 1]])
+    assert LayeredTransformer(TINY, 0)(TOKENS, counts).isfinite().all()
+
+
+def test_a_numpy_seed_is_a_seed() -> None:
+    ours, theirs = LayeredTransformer(TINY, 3), LayeredTransformer(TINY, np.int64(3))  # type: ignore[arg-type]
+    assert torch.equal(ours.W_K, theirs.W_K)
+
+
+def test_marks_of_pairs_must_fit_and_mark_something() -> None:
+    model, batch = LayeredTransformer(TINY, 0), batch_of(masked(), VOCABULARY, positions=False)
+    some, none = np.ones((7, 7), dtype=bool), np.zeros((7, 7), dtype=bool)
+    for marks, said in (
+        ((some, none), "other marks no pair"),
+        ((some[1:], some), "one has shape"),
+        ((some, some * 1), "other has shape"),
+    ):
+        with pytest.raises(ValueError, match=f"^{said}"):
+            attention_ratios(model, batch, *marks)

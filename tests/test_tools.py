@@ -66,7 +66,9 @@ def test_prose_with_a_loose_or_wrong_number_has_a_finding(text: str, said: str) 
     assert any(said in finding for finding in prose_findings(notebook(CLAIM, ("md", "text", body))))
 
 
-FAR = 'claim("share", 0.12, "12%", tol=0.005)\nclaim("top", 9, "9", bound="at most", tol=1)'
+FAR = (
+    'claim("share", 0.12, "12%", tol=0.005)\nclaim("top", 9, "9", bound="at most", tol=1)\nclaim("unknown", 7, "7", bound=x, tol=1)'
+)
 OTHER = claims_of(notebook(("code", "claims", FAR)))[0]
 
 
@@ -83,6 +85,16 @@ OTHER = claims_of(notebook(("code", "claims", FAR)))[0]
         ("[12%](far.ipynb#claim-gone)", "'gone' of far, which no cell makes"),
         ("[12%](gone.ipynb#claim-share)", "'share' of gone, which no cell makes"),
         ("12%, as [there](far.ipynb)", "'12%' is not asserted"),
+        ("at most [9](far.ipynb#claim-top)", None),
+        ("At least [9](far.ipynb#claim-top)", "says at most 9, the text the opposite"),
+        ("−[12%](far.ipynb#claim-share)", "belongs into the link's text"),
+        ("[12%](far.ipynb#claim-share) ± 0.34", "belongs into the link's text"),
+        ("[0.34](#claim-ratio)%", "belongs into the link's text"),
+        ("[0.34](#claim-ratio)e5", "belongs into the link's text"),
+        ("[0.34](./far.ipynb#claim-share)", "that is not [number](#claim-name)"),
+        ("0.34e5", "'0.34e5' is not asserted"),
+        ("about ½ of them", "'½' is not asserted"),
+        ("[7 ± 1](far.ipynb#claim-unknown)", "claim 'unknown' of far says '7'"),
     ],
 )
 def test_a_number_may_be_asserted_in_the_chapter_it_links_to(link: str, said: str | None) -> None:

@@ -103,3 +103,24 @@ def test_the_unit_of_the_norms_does_not_matter() -> None:
 def test_wrong_shapes_are_named(steps: list, curves: list, said: str) -> None:
     with pytest.raises(ValueError, match=f"^{said}"):
         two_stages(steps, *curves)
+
+
+def test_a_norm_that_stays_zero_has_not_grown() -> None:
+    zero = np.zeros(11)
+    assert np.isnan(two_stages(STEPS, zero, ramp(0, 10), FLAT).value_done).all()
+    assert two_stages(STEPS, ramp(0, 40), zero, zero).attention_starts == [np.inf]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "said"),
+    [
+        ({"steps": [0, np.inf]}, ValueError, "steps has shape"),
+        ({"norm_w_q": [[1, -2]]}, ValueError, "norm_w_q = .*must not be negative"),
+        ({"norm_w_k": "ab"}, TypeError, "norm_w_k = 'ab': must be an array of numbers"),
+        ({"norm_w_v": [[1], [2, 3]]}, TypeError, "norm_w_v = .*must be an array of numbers"),
+    ],
+)
+def test_what_is_no_norm_is_named(changes: dict, kind: type[Exception], said: str) -> None:
+    given = {"steps": [0, 1], "norm_w_v": [[1, 2]], "norm_w_k": [[1, 2]], "norm_w_q": [[1, 2]]} | changes
+    with pytest.raises(kind, match=f"^{said}"):
+        two_stages(**given)

@@ -16,11 +16,15 @@ LABELS = (
 )
 ITEM = r"\(?(?:(?-i:[A-E])(?:\.\d+)*\b|\d+(?:\.\d+)*)\)?"
 LABELLED = re.compile(rf"\b({LABELS})[ \u00a0]{ITEM}((,| and| or| to|–)[ \u00a0]?{ITEM})*", re.I)
-NUMBER = re.compile(r"(?<![\w.\-])[-−]?\d[\d,]*(?:\.\d+)?(?:[ \u00a0]?%)?|(?<![\w.])\.\d+")
+NUMBER = re.compile(r"(?<![\w.\-])[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?:[ \u00a0]?%)?|(?<![\w.])\.\d+|[¼-¾⅐-⅞]")
 MATH_NUMBER = re.compile(r"(?<![\w.^_{])\d[\d,]*\.?\d*(?:e-?\d+)?(?:[ \u00a0]?\\%)?")
 
 
 LINKED = re.compile(r"\[([^\]]*)\]\((?:([\w]+)\.ipynb)?#claim-([^)]*)\)")
+GLUED = re.compile(rf"(?<![\w)\]])[-−]{LINKED.pattern}|{LINKED.pattern}(?:[ \u00a0]?(?:%|±|×)|[ \u00a0]percent\b|e[-+]?\d)")
+"""What would change the number that a link's text shows: a sign before it, or a unit, a tolerance or a power after it."""
+OPPOSITE = {"at most": "at least", "at least": "at most"}
+"""Not "more than" and the like: "no weight by more than 0.1" is right."""
 
 
 class Stated(NamedTuple):
@@ -28,6 +32,7 @@ class Stated(NamedTuple):
 
     says: str
     tol: float | None
+    bound: str = "equal"
 
     def texts(self) -> set[str]:
         """How a link may print it: ``0.34``, or ``0.34 ± 0.01`` with the tolerance that is asserted."""
@@ -55,8 +60,10 @@ def claims_of(notebook: Any) -> tuple[dict[str, Stated], list[str]]:
                 else:
                     given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
                     tol = given.get("tol", 0.0 if all(k.arg != "tol" for k in node.keywords) else None)
-                    equal = given.get("bound", "equal") == "equal" and isinstance(tol, (int, float)) and tol > 0
-                    claims[values[0]] = Stated(values[2], tol if equal else None)  # type: ignore[arg-type]
+                    # A bound that is not a plain text could be any.
+                    bound = str(given.get("bound", "equal" if all(k.arg not in ("bound", None) for k in node.keywords) else ""))
+                    equal = bound == "equal" and isinstance(tol, (int, float)) and tol > 0
+                    claims[values[0]] = Stated(values[2], tol if equal else None, bound)  # type: ignore[arg-type]
     return claims, wrong
 
 
@@ -94,12 +101,19 @@ def prose_findings(notebook: Any, claims_in: Callable[[str], Mapping[str, Stated
         for text, chapter, name in LINKED.findall(cell.source):
             found = claims_in(chapter) if chapter else claims
             where = f" of {chapter}" if chapter else ""
+            link = re.escape(f"{chapter}.ipynb#claim-{name}" if chapter else f"#claim-{name}")
             if not chapter:
                 linked.add(name)
             if name not in found:
                 yield f"cell {cell.id!r}: links to claim {name!r}{where}, which no cell makes"
             elif text.strip("*$") not in found[name].texts():
                 yield f"cell {cell.id!r}: the text says {text!r}, claim {name!r}{where} says {found[name].says!r}"
+            elif re.search(rf"\b{OPPOSITE.get(found[name].bound, '(?!)')} \[[^\]]*\]\({link}\)", cell.source, re.I):
+                yield f"cell {cell.id!r}: claim {name!r}{where} says {found[name].bound} {found[name].says}, the text the opposite"
+        for glued in GLUED.finditer(cell.source):
+            yield f"cell {cell.id!r}: {glued[0]!r}: a sign, a unit or a tolerance belongs into the link's text"
+        for target in re.findall(r"#claim-", LINKED.sub(" ", re.sub(r"`[^`]*`", " ", cell.source))):
+            yield f"cell {cell.id!r}: a link to {target!r} that is not [number](#claim-name) or [number](chapter.ipynb#claim-name)"
         text = _plain(LINKED.sub(" ", cell.source))
         maths = re.findall(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", text, flags=re.S)
         text = re.sub(r"\$\$.+?\$\$|\$[^$\n]+?\$", " ", text, flags=re.S)
@@ -109,9 +123,9 @@ def prose_findings(notebook: Any, claims_in: Callable[[str], Mapping[str, Stated
                 yield f"cell {cell.id!r}: {doubled[0]!r} in a formula: one backslash too many"
             inside = re.sub(r"\\tag\{[^}]*\}|\\text\{[^}]*\}|\\hspace\{[^}]*\}", " ", display or inline)
             inside = re.sub(r"10\^\{(-?\d+)\}", r" 1e\1 ", inside)
-            found = [n.strip(" ,.").replace("\\%", "%") for n in MATH_NUMBER.findall(inside)]
+            inner = [n.strip(" ,.").replace("\\%", "%") for n in MATH_NUMBER.findall(inside)]
             # Single digits in formulas are part of the formula.
-            numbers += [n for n in found if len(n) > 1]
+            numbers += [n for n in inner if len(n) > 1]
         for number in numbers:
             try:
                 value = round(abs(parse_number(number.rstrip(",."))), 12)

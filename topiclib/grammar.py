@@ -153,8 +153,10 @@ class SandboxSettings:
         for name in ("num_topics", "words_per_class", "num_sentences"):
             check_int(name, getattr(self, name), 1)
         check_real("dirichlet_alpha", self.dirichlet_alpha, 0, MAX_ALPHA, open_low=True)
+        if not isinstance(self.content, tuple):
+            raise TypeError(f"content = {self.content!r}: must be a tuple of categories from {', '.join(self.grammar.categories)}")
         unknown = [name for name in self.content if name not in self.grammar.categories]
-        if not isinstance(self.content, tuple) or not self.content or unknown or len(set(self.content)) < len(self.content):
+        if not self.content or unknown or len(set(self.content)) < len(self.content):
             raise ValueError(f"content = {self.content!r}: must be distinct categories from {', '.join(self.grammar.categories)}")
 
     @classmethod

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from topiclib.documents import PAD
-from topiclib.validation import MAX_SEED, check_bool, check_int, check_real, check_type
+from topiclib.validation import MAX_SEED, check_bool, check_int, check_real, check_type, shown
 from topiclib.vocabulary import Vocabulary
 
 __all__ = ["LAYER_WEIGHTS", "LayeredSettings", "LayeredTransformer"]
@@ -95,7 +95,7 @@ class LayeredTransformer(nn.Module):
     def __init__(self, settings: LayeredSettings, seed: int) -> None:
         super().__init__()
         self.settings = s = check_type("settings", settings, LayeredSettings)
-        check_int("seed", seed, 0, MAX_SEED)
+        seed = check_int("seed", seed, 0, MAX_SEED)
         generator = torch.Generator().manual_seed(seed)
         v, d, d_a, layers = s.vocabulary.size, s.embedding_dim, s.d_a, s.num_layers
 
@@ -156,6 +156,8 @@ class LayeredTransformer(nn.Module):
         """Every H and every A, transposed: inside, a token's vector is a row, which is how memory holds it together."""
         s = self.settings
         self._check(tokens, counts)
+        if queries is not None:
+            self._check_queries(tokens, queries)
         h = nn.functional.embedding(tokens.clamp(min=0), self.W_E.T)  # (B, U, d)
         if self.W_P is not None:
             h = h + self.W_P.T[: tokens.shape[1]]
@@ -182,6 +184,17 @@ class LayeredTransformer(nn.Module):
         """Each token's vector with mean 0 and variance 1, if the layer norm is on."""
         return nn.functional.layer_norm(h, h.shape[-1:]) if self.settings.layer_norm else h
 
+    def _check_queries(self, tokens: Tensor, queries: Tensor) -> None:
+        check_type("queries", queries, Tensor)
+        if queries.dim() != 2 or len(queries) != len(tokens) or queries.dtype != torch.int64 or not queries.numel():
+            shape = tuple(queries.shape)
+            raise ValueError(
+                f"queries has shape {shape}, dtype {queries.dtype}: must be ({len(tokens)}, M) of torch.int64, not empty"
+            )
+        low, high = queries.aminmax()
+        if int(low) < 0 or int(high) >= tokens.shape[1]:
+            raise ValueError(f"queries has columns from {int(low)} to {int(high)}: must be from 0 to {tokens.shape[1] - 1}")
+
     def _check(self, tokens: Tensor, counts: Tensor | None) -> None:
         s = self.settings
         check_type("tokens", tokens, Tensor)
@@ -196,9 +209,11 @@ class LayeredTransformer(nn.Module):
             raise ValueError(
                 "tokens has a document that begins with padding: must have at least one token in each, and PAD after them"
             )
-        if counts is not None and counts.shape != tokens.shape:
+        if counts is not None and check_type("counts", counts, Tensor).shape != tokens.shape:
             raise ValueError(f"counts has shape {tuple(counts.shape)}: must be that of tokens, {tuple(tokens.shape)}")
         if s.positions is not None and counts is not None:
             raise ValueError("counts is given: must be None with positions, where each token has a place of its own")
+        if counts is not None and not bool((((counts >= 1) & (counts < torch.inf)) | (tokens == PAD)).all()):
+            raise ValueError(f"counts = {shown(counts)}: must be finite and >= 1 at every token")
         if s.positions is not None and tokens.shape[1] > s.positions:
             raise ValueError(f"tokens has {tokens.shape[1]} positions: must be at most positions = {s.positions}")

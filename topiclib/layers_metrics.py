@@ -26,13 +26,19 @@ def attention_ratios(model: LayeredTransformer, batch: LayeredBatch, one: Boolea
 
     ``one`` and ``other`` (V, V) mark pairs of tokens, [key, query]. A pair is two positions, and all count the same.
     """
-    check_type("model", model, LayeredTransformer)
-    tokens = batch.tokens.numpy()
+    size = check_type("model", model, LayeredTransformer).settings.vocabulary.size
+    tokens = check_type("batch", batch, LayeredBatch).tokens.numpy()
+    for name, mark in (("one", one), ("other", other)):
+        if np.shape(mark) != (size, size) or np.asarray(mark).dtype != bool:
+            raise ValueError(f"{name} has shape {np.shape(mark)}: must be ({size}, {size}) of booleans")
     counts = np.ones(tokens.shape) if batch.counts is None else batch.counts.numpy().astype(np.float64)
     is_token = (tokens != PAD)[:, :, None] & (tokens != PAD)[:, None, :]
     pairs = counts[:, :, None] * counts[:, None, :] * is_token
     ids = np.maximum(tokens, 0)
     marks = [np.asarray(mark)[ids[:, :, None], ids[:, None, :]] * pairs for mark in (one, other)]
+    for name, mark in zip(("one", "other"), marks, strict=True):
+        if not mark.any():
+            raise ValueError(f"{name} marks no pair of tokens of the batch: must mark at least one")
     with torch.no_grad():
         found = [a.double().numpy() / np.maximum(counts, 1)[:, :, None] for a in model.attention(batch.tokens, batch.counts)]
     return np.array([(a * marks[0]).sum() / marks[0].sum() / ((a * marks[1]).sum() / marks[1].sum()) for a in found])
@@ -45,7 +51,7 @@ def attention_by_offset(model: LayeredTransformer, batch: LayeredBatch, reach: i
     """
     check_type("model", model, LayeredTransformer)
     check_int("reach", reach, 0)
-    if batch.counts is not None:
+    if check_type("batch", batch, LayeredBatch).counts is not None:
         raise ValueError("batch holds counts: must hold positions, where there are distances")
     tokens, at = batch.tokens.numpy(), batch.queries.numpy()
     docs, query = batch.index.numpy() // at.shape[1], at.flatten()[batch.index.numpy()]
@@ -81,5 +87,9 @@ def sandbox_contrasts(w_e: npt.ArrayLike | torch.Tensor, vocabulary: SandboxVoca
     topic, category = (labels[words][:, None] == labels[words] for labels in (vocabulary.topic_of, vocabulary.category_of))
     g = gram[np.ix_(words, words)]
     neither = g[~topic & ~category]
+    if not (neither.size and (topic & ~category).any()):
+        raise ValueError("vocabulary has a single topic or a single content category: must have at least two of each")
+    if not np.isfinite(g).all() or not neither.std() > 0:
+        raise ValueError("w_e has dot products that are not finite, or all equal: must be finite and differ")
     means = (g[topic & ~category].mean(), g[category & ~topic].mean())
     return SandboxContrasts(*(float((mean - neither.mean()) / neither.std()) for mean in means))

@@ -14,7 +14,7 @@ import torch
 
 from topiclib.documents import PAD, FloatArray
 from topiclib.model import TopicTransformer
-from topiclib.validation import check_type
+from topiclib.validation import check_type, shown
 from topiclib.vocabulary import MASK, Relation, Vocabulary
 
 
@@ -164,7 +164,7 @@ def _first_passage(steps: FloatArray, norms: FloatArray, fraction: float, never:
     low, high = norms[row, after - 1], norms[row, after]
     share = (start[:, 0] + fraction * (end - start)[:, 0] - low) / np.where(high > low, high - low, 1)
     at = steps[after - 1] + share.clip(0, 1) * (steps[after] - steps[after - 1])
-    return np.where(end[:, 0] >= 2 * start[:, 0], at, never)
+    return np.where((end > start)[:, 0] & (end >= 2 * start)[:, 0], at, never)  # a norm that stays 0 has not grown
 
 
 def two_stages(steps: npt.ArrayLike, norm_w_v: npt.ArrayLike, norm_w_k: npt.ArrayLike, norm_w_q: npt.ArrayLike) -> TwoStages:
@@ -178,11 +178,18 @@ def two_stages(steps: npt.ArrayLike, norm_w_v: npt.ArrayLike, norm_w_k: npt.Arra
     steps : (records,) the steps of the records, rising, at least two
     norm_w_v, norm_w_k, norm_w_q : (runs, records) Frobenius norms, as in ``Sweep.curves``; or (records,) of one run
     """
-    at = _as_floats(steps)
-    if at.ndim != 1 or len(at) < 2 or not (np.diff(at) > 0).all():
-        raise ValueError(f"steps has shape {at.shape}: must be (records,) with at least two, rising")
-    named = {"norm_w_v": norm_w_v, "norm_w_k": norm_w_k, "norm_w_q": norm_w_q}
-    curves = {name: np.atleast_2d(_as_floats(curve)) for name, curve in named.items()}
+    named = {"steps": steps, "norm_w_v": norm_w_v, "norm_w_k": norm_w_k, "norm_w_q": norm_w_q}
+    curves = {}
+    for name, given in named.items():
+        try:
+            curves[name] = np.atleast_2d(_as_floats(given)) if name != "steps" else _as_floats(given)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} = {shown(given)}: must be an array of numbers") from None
+        if (curves[name] < 0).any():
+            raise ValueError(f"{name} = {shown(given)}: must not be negative")
+    at = curves.pop("steps")
+    if at.ndim != 1 or len(at) < 2 or not np.isfinite(at).all() or not (np.diff(at) > 0).all():
+        raise ValueError(f"steps has shape {at.shape}, {shown(steps)}: must be (records,) with at least two, finite and rising")
     for name, curve in curves.items():
         if curve.ndim != 2 or curve.shape[1] != len(at) or curve.shape != curves["norm_w_v"].shape:
             raise ValueError(f"{name} has shape {curve.shape}: must be (runs, records) with {len(at)} records, the same for all")

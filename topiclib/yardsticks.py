@@ -11,11 +11,26 @@ import numpy.typing as npt
 
 from topiclib.documents import FloatArray
 from topiclib.grammar import SandboxDocuments, SandboxSettings
-from topiclib.validation import check_type
+from topiclib.validation import check_type, shown
 
 __all__ = ["best_parts", "category_posterior", "topic_posterior", "uninformed_parts"]
 
 Booleans = npt.NDArray[np.bool_]
+
+
+def _check(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans, *, some: bool = False) -> None:
+    """Raise TypeError or ValueError unless they fit together; with ``some`` every document must have a hidden word."""
+    check_type("settings", settings, SandboxSettings)
+    check_type("documents", documents, SandboxDocuments)
+    found = documents.sentences.shape[1], documents.topic_weights.shape[1]
+    if found != (settings.num_sentences, settings.num_topics):
+        wanted = settings.num_sentences, settings.num_topics
+        raise ValueError(f"documents has (num_sentences, num_topics) = {found}: must have the settings' {wanted}")
+    shape = documents.tokens.shape
+    if not isinstance(hidden, np.ndarray) or hidden.dtype != bool or hidden.shape != shape:
+        raise ValueError(f"hidden = {shown(hidden)}: must be an array of booleans of shape {shape}")
+    if (hidden & (documents.categories < 0)).any() or (some and not hidden.any(axis=1).all()):
+        raise ValueError("hidden marks places after a document's end, or nothing in a document: must mark words in each")
 
 
 def category_posterior(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
@@ -25,7 +40,7 @@ def category_posterior(settings: SandboxSettings, documents: SandboxDocuments, h
     recursion collects the probability of what comes before a position, the backward recursion of what comes after it.
     ``hidden`` (B, N) marks the words that are not shown. Beyond a document's end the entries mean nothing.
     """
-    check_type("settings", settings, SandboxSettings)
+    _check(settings, documents, hidden)
     names, forms = settings.vocabulary.categories, settings.grammar.sentences
     category = np.array([names.index(name) for form in forms for name in form])  # of each place in each sentence
     last = np.cumsum([len(form) for form in forms]) - 1
@@ -64,7 +79,7 @@ def category_posterior(settings: SandboxSettings, documents: SandboxDocuments, h
 
 def topic_posterior(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
     """P(topic of a hidden content word | the shown words): (alpha + n_t) / (T alpha + n) with n_t their topics; (B, T)."""
-    check_type("settings", settings, SandboxSettings)
+    _check(settings, documents, hidden)
     topics = np.where(hidden, 0, documents.topics)
     counts = np.stack([(topics == t).sum(axis=1) for t in range(1, settings.num_topics + 1)], axis=1)
     seen = settings.dirichlet_alpha + counts
@@ -82,6 +97,7 @@ def best_parts(settings: SandboxSettings, documents: SandboxDocuments, hidden: B
 
     Needs masks that show [MASK] at every hidden position (p_c = p_r = 0): then all shown words are true.
     """
+    _check(settings, documents, hidden, some=True)
     categories = np.maximum(documents.categories, 0)
     of_category = np.take_along_axis(category_posterior(settings, documents, hidden), categories[:, :, None], axis=2)[:, :, 0]
     of_topic = np.take_along_axis(topic_posterior(settings, documents, hidden), np.maximum(documents.topics - 1, 0), axis=1)
@@ -93,7 +109,7 @@ def best_parts(settings: SandboxSettings, documents: SandboxDocuments, hidden: B
 
 def uninformed_parts(settings: SandboxSettings, documents: SandboxDocuments, hidden: Booleans) -> FloatArray:
     """The same for a predictor that knows how frequent each word is and sees nothing; (3,)."""
-    check_type("settings", settings, SandboxSettings)
+    _check(settings, documents, hidden, some=True)
     names, grammar = settings.vocabulary.categories, settings.grammar
     share = grammar.frequencies()[[grammar.categories.index(name) for name in names]]
     category = -np.log(share)[np.maximum(documents.categories, 0)]
