@@ -8,6 +8,7 @@ from exercises import (
     appendix_d_4,
     appendix_d_5,
     appendix_e,
+    appendix_e_3,
     errata,
     preface,
     section_1,
@@ -24,7 +25,10 @@ from exercises import (
     section_6,
     section_6_1,
     section_6_1_robustness,
+    section_6_2,
     section_8_1,
+    section_8_1_wikipedia,
+    section_8_2,
     section_9,
 )
 from exercises.format import Exercise
@@ -45,7 +49,10 @@ MODULES = (
     section_6,
     section_6_1,
     section_6_1_robustness,
+    section_6_2,
     section_8_1,
+    section_8_1_wikipedia,
+    section_8_2,
     section_9,
     appendix_a,
     appendix_b,
@@ -54,6 +61,7 @@ MODULES = (
     appendix_d_4,
     appendix_d_5,
     appendix_e,
+    appendix_e_3,
     errata,
 )
 EXERCISES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}

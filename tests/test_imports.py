@@ -19,6 +19,7 @@ THEORY = {
     for name in ("results", "domain", "masked_tokens", "moments", "minimisers", "embeddings", "value_matrix", "attention_weights",
                  "finite_length", "attention_patterns", "early_training")
 }  # fmt: skip
+REAL_TEXT = {"validation", "cache", "sources", "corpus", "topics", "encoders", "attention_pairs", "topic_contrast"}
 # What each module may import from topiclib, from the bottom to the top.
 ALLOWED: dict[str, set[str]] = {
     "": set(),
@@ -50,6 +51,19 @@ ALLOWED: dict[str, set[str]] = {
     "bayes": DATA | {"settings", "word_counts"},
     "plotting": TRANSFORMER | {"metrics"},
     "widgets": {"validation", "plotting"},
+    # Real text and pretrained encoders: beside the synthetic part, of which they use none.
+    "cache": {"checkpoint"},
+    "sources": {"validation", "cache"},
+    "corpus": {"validation", "cache", "sources"},
+    "topics": {"validation", "cache"},
+    "encoders": {"validation", "compute", "cache", "sources"},
+    "attention_pairs": {"validation", "compute", "cache", "corpus", "encoders"},
+    "topic_contrast": {"validation", "topics", "attention_pairs"},
+    "cooccurrence": {"validation", "corpus", "topics", "attention_pairs"},
+    "natural_language": REAL_TEXT,
+    "masked_lm": {"validation", "vocabulary", "masking", "settings", "corpus"},
+    "masked_lm_training": {"validation", "masking", "checkpoint", "compute", "cache", "masked_lm"},
+    "masked_lm_topics": {"validation", "corpus", "topics", "attention_pairs", "masked_lm", "masked_lm_training"},
     # The theory stands apart from torch and from the brute force, so that their agreement is evidence.
     "theory.symbols": set(),
     "theory.results": set(),
@@ -90,9 +104,15 @@ ALLOWED: dict[str, set[str]] = {
 # Packages that only some modules may import; NumPy and the standard library are for all.
 PACKAGES: dict[str, set[str]] = {
     "torch": {"checkpoint", "compute", "model", "losses", "counts", "engine", "lockstep", "history", "training", "sweeps"}
-    | {"metrics", "layers", "layers_training", "layers_metrics"},
-    "safetensors": {"checkpoint"},
-    "tqdm": {"training", "sweeps"},
+    | {"metrics", "layers", "layers_training", "layers_metrics", "cache", "encoders", "attention_pairs"}
+    | {"masked_lm", "masked_lm_training", "masked_lm_topics"},
+    "safetensors": {"checkpoint", "encoders"},
+    "transformers": {"encoders", "masked_lm"},
+    "huggingface_hub": {"encoders", "natural_language"},
+    "datasets": {"natural_language"},
+    "gensim": {"corpus", "topics"},
+    "tomotopy": {"topics"},
+    "tqdm": {"training", "sweeps", "attention_pairs"},
     "matplotlib": {"plotting", "widgets"},
     "PIL": {"widgets"},
     "ipywidgets": {"widgets"},
@@ -107,7 +127,7 @@ PACKAGES: dict[str, set[str]] = {
         "theory.finite_length",
         "theory.attention_patterns",
     },
-    "scipy": {"theory.attention_patterns"},
+    "scipy": {"theory.attention_patterns", "corpus", "topics", "topic_contrast", "masked_lm_topics", "cooccurrence"},
     "numpy": set(ALLOWED),
     "topiclib": set(ALLOWED),
 }

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from topiclib import cache
 from topiclib.compute import num_threads, show_progress
-from topiclib.corpus import ContentWords, Corpus
+from topiclib.corpus import ContentWords, Corpus, Pieces
 from topiclib.encoders import Encoder
 from topiclib.validation import check_choice, check_int, check_type
 
@@ -56,7 +56,7 @@ class AttentionPairs:
     @property
     def num_layers(self) -> int:
         """L."""
-        return self.scaled.shape[1]
+        return int(self.scaled.shape[1])
 
 
 def _block(encoder: Encoder, documents: list[np.ndarray], words: list[np.ndarray], batch_size: int) -> dict[str, np.ndarray]:
@@ -88,7 +88,7 @@ def attention_pairs(
     corpus: Corpus,
     words: ContentWords,
     *,
-    batch_size: int = 16,
+    batch_size: int = 4,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> AttentionPairs:
@@ -99,7 +99,7 @@ def attention_pairs(
     encoder : with eager attention (``load_encoder``)
     corpus : cut by the same tokenizer
     words : the content words
-    batch_size : documents that the encoder sees together; they are sorted by length, so that little is padding
+    batch_size : documents that the encoder sees together, sorted by length; more cost memory and save no time on a CPU
     threads : torch threads; None: as many as torch is set to
     progress : show a bar with the time left
 
@@ -111,11 +111,11 @@ def attention_pairs(
     check_type("corpus", corpus, Corpus)
     check_type("words", words, ContentWords)
     check_int("batch_size", batch_size, 1)
-    if corpus.pieces.size != len(encoder.tokenizer):
-        raise ValueError(
-            f"corpus: was cut by a tokenizer of {corpus.pieces.size} tokens; must be that of {encoder.name}, {len(encoder.tokenizer)}"
-        )
-    if len(corpus) and corpus.lengths.max() > encoder.max_tokens:
+    if not len(corpus):
+        raise ValueError("corpus: has no document; must have one at least")
+    if corpus.pieces.texts != Pieces.of(encoder.tokenizer).texts:
+        raise ValueError(f"corpus: was cut by another tokenizer; must be that of {encoder.name}")
+    if corpus.lengths.max() > encoder.max_tokens:
         raise ValueError(
             f"corpus: has a document of {corpus.lengths.max()} tokens; {encoder.name} takes {encoder.max_tokens} at most"
         )
@@ -132,7 +132,8 @@ def attention_pairs(
     if not len(joined["query"]):
         raise ValueError(f"corpus: no document of {len(corpus)} has two different content words of {len(words)}")
     document = np.repeat(np.arange(len(corpus), dtype=np.int32), joined["number"])
-    return AttentionPairs(document, *(joined[label] for label in ("query", "key", "offset", "scaled", "length")), len(words))
+    arrays = {label: joined[label] for label in ("query", "key", "offset", "scaled", "length")}
+    return AttentionPairs(document, **arrays, num_words=len(words))
 
 
 def _distance_bin(offset: np.ndarray) -> np.ndarray:
@@ -164,16 +165,21 @@ def debiased(pairs: AttentionPairs, steps: Sequence[str] = STEPS, layers: Sequen
     check_type("pairs", pairs, AttentionPairs)
     for step in steps:
         check_choice("steps", step, STEPS)
-    chosen = [check_int("layers", layer, 1, pairs.num_layers) - 1 for layer in (layers or range(1, pairs.num_layers + 1))]
+    asked = range(1, pairs.num_layers + 1) if layers is None else layers
+    chosen = [check_int("layers", layer, 1, pairs.num_layers) - 1 for layer in asked]
+    if not chosen:
+        raise ValueError("layers: there are none; must be one at least")
     values = np.zeros(len(pairs))
     for layer in chosen:
         values += pairs.scaled[:, layer]
     values /= len(chosen)
-    if "length" not in steps:
-        values /= pairs.length[pairs.document]
+    lengths = pairs.length[pairs.document]
+    values /= lengths
     for step in steps:
-        if step == "distance":
+        if step == "length":
+            values *= lengths
+        elif step == "distance":
             values = _divided_by_mean(values, _distance_bin(pairs.offset))
-        elif step == "key":
+        else:
             values = _divided_by_mean(values, pairs.key)
     return values

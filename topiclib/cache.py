@@ -11,7 +11,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -49,12 +49,14 @@ def _feed(digest: Any, part: object) -> None:
     """Feed a part of a key, with its kind, so that no two different keys give the same bytes."""
     if isinstance(part, torch.Tensor):
         part = part.detach().cpu().numpy()
+    if isinstance(part, np.generic):
+        part = part.item()
     if isinstance(part, np.ndarray):
         digest.update(f"array {part.dtype} {part.shape}\0".encode())
         digest.update(np.ascontiguousarray(part).data)
     elif isinstance(part, (FunctionType, type)):
         _feed(digest, ["source", inspect.getsource(part)])
-    elif is_dataclass(part):
+    elif is_dataclass(part) and not isinstance(part, type):
         _feed(digest, {"": type(part).__name__, **asdict(part)})
     elif isinstance(part, Mapping):
         digest.update(f"mapping {len(part)}\0".encode())
@@ -105,7 +107,8 @@ def remembered(name: str, key: str, compute: Callable[[], dict[str, np.ndarray]]
         try:
             return {label: tensor.numpy() for label, tensor in load_checkpoint(path)[0].items()}
         except CheckpointError:
-            path.unlink()
+            with suppress(OSError):
+                path.unlink()
     arrays = compute()
     try:
         save_checkpoint(path, {label: torch.from_numpy(np.ascontiguousarray(a)) for label, a in arrays.items()}, {})

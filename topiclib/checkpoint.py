@@ -59,7 +59,8 @@ def _digest(tensors: dict[str, Tensor], meta: str) -> str:
     digest = sha256(meta.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+        if tensor.numel():  # an empty one may have a stride that cannot be viewed
+            digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 

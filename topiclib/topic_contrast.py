@@ -15,7 +15,16 @@ from topiclib.attention_pairs import AttentionPairs
 from topiclib.topics import TopicWords
 from topiclib.validation import as_rng, check_choice, check_int, check_type
 
-__all__ = ["Contrast", "PairMean", "attention_contrast", "attention_of_pairs", "embedding_contrast", "pair_mean", "similarities", "top_cooccurring"]
+__all__ = [
+    "Contrast",
+    "PairMean",
+    "attention_contrast",
+    "attention_of_pairs",
+    "embedding_contrast",
+    "pair_mean",
+    "similarities",
+    "top_cooccurring",
+]
 
 Rng = np.random.Generator | int
 
@@ -48,13 +57,26 @@ def _contrast(same: np.ndarray, different: np.ndarray, drawn: list[tuple[np.ndar
     """From (sum, number) of the two kinds, and bootstrap draws of the two means for each way to draw: the widest counts."""
     means = same[0] / same[1], different[0] / different[1]
     with np.errstate(divide="ignore", invalid="ignore"):
+        # A draw without a pair of either kind (0 / 0) is left out
         ways = [(s / d, s, d) for s, d in drawn]
         ratio, s, d = max(ways, key=lambda way: np.nan_to_num(np.nanstd(way[0])))
         low, high = np.nanpercentile(ratio, [2.5, 97.5])
         value = float(means[0] / means[1]) if means[1] else float("nan")
     return Contrast(
-        float(means[0]), float(means[1]), value, float(low), float(high), float(np.nanstd(ratio)), float(np.std(s)), float(np.std(d))
+        float(means[0]),
+        float(means[1]),
+        value,
+        float(low),
+        float(high),
+        float(np.nanstd(ratio)),
+        float(np.nanstd(s)),
+        float(np.nanstd(d)),
     )
+
+
+def _mean(total: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """``total`` over ``number``; NaN for a draw without any pair, whatever rounding left in its total."""
+    return np.asarray(np.divide(total, number, out=np.full(len(total), np.nan), where=number > 0))
 
 
 def _by_topic(
@@ -69,8 +91,7 @@ def _by_topic(
     weights = rng.multinomial(topics, np.full(topics, 1 / topics), draws).astype(float)
     inside = weights @ same.T
     across = np.stack([((weights @ block) * weights).sum(1) for block in different], 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = inside[:, 0] / inside[:, 1], across[:, 0] / across[:, 1]
+    drawn = _mean(inside[:, 0], inside[:, 1]), _mean(across[:, 0], across[:, 1])
     return same.sum(1), different.sum((1, 2)), drawn
 
 
@@ -135,9 +156,7 @@ def _close(rows: np.ndarray, topics: TopicWords) -> tuple[csr_array, csr_array]:
     return close, csr_array((np.ones(shared.nnz), shared.indices, shared.indptr), shared.shape)
 
 
-def attention_contrast(
-    pairs: AttentionPairs, values: np.ndarray, topics: TopicWords, rng: Rng, *, draws: int = 500
-) -> Contrast:
+def attention_contrast(pairs: AttentionPairs, values: np.ndarray, topics: TopicWords, rng: Rng, *, draws: int = 500) -> Contrast:
     """Table 1's last column: mean attention between different words of the same topic over that of different topics.
 
     Parameters
@@ -158,7 +177,9 @@ def attention_contrast(
     n = len(topics.words)
     member = csr_array(topics.member.astype(float))
     shared = topics.shared()
-    share = np.asarray(shared[query, key], float).ravel()
+    share = np.asarray(shared[query, key], float).ravel() if len(query) else np.zeros(0)
+    times = topics.member.sum(0)
+    apart = (times[query] * times[key]) * (share == 0)
     same, different = [], []
     for weight in (value, np.ones(len(value))):
         inside = csr_array((weight * (share > 0), (query, key)), (n, n))
@@ -170,12 +191,11 @@ def attention_contrast(
         raise ValueError(f"topics: the documents hold no {kind} pair of their {n} words")
     total_same, total_different, drawn = _by_topic(np.stack(same), np.stack(different), rng, draws)
     totals = []
-    for weight in (share, share == 0):
+    for weight in (share, apart):
         totals += [np.bincount(document, weight * value, len(pairs.length)), np.bincount(document, weight, len(pairs.length))]
     lots = rng.multinomial(len(pairs.length), np.full(len(pairs.length), 1 / len(pairs.length)), draws)
     s0, s1, d0, d1 = (lots @ np.array(totals).T).T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _contrast(total_same, total_different, [drawn, (s0 / s1, d0 / d1)])
+    return _contrast(total_same, total_different, [drawn, (_mean(s0, s1), _mean(d0, d1))])
 
 
 def _among(pairs: AttentionPairs, values: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -147,6 +147,10 @@ def npmi(model: TopicModel, counts: csr_array, number: int = 10) -> np.ndarray:
     """
     check_type("model", model, TopicModel)
     check_int("number", number, 2, model.word_given_topic.shape[1])
+    if counts.shape[1] != model.word_given_topic.shape[1]:
+        raise ValueError(
+            f"counts: are of {counts.shape[1]} words, the model of {model.word_given_topic.shape[1]}; must be the same"
+        )
     present = csr_array(counts).astype(bool).astype(np.float64).tocsc()
     documents = present.shape[0]
     upper = np.triu_indices(number, 1)
@@ -185,11 +189,11 @@ class TopicWords:
     def pairs_per_topic(self) -> np.ndarray:
         """(K,) unordered pairs of different words in each topic."""
         size = self.member.sum(1)
-        return size * (size - 1) // 2
+        return np.asarray(size * (size - 1) // 2)
 
     def of(self, topic: int) -> np.ndarray:
         """Indices of the words of a topic."""
-        return self.words[self.member[check_int("topic", topic, 0, self.num_topics - 1)]]
+        return np.asarray(self.words[self.member[check_int("topic", topic, 0, self.num_topics - 1)]])
 
     def shared(self) -> csr_array:
         """(n, n) how many topics two words share; the diagonal says for how many a word stands."""

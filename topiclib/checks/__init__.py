@@ -13,6 +13,7 @@ from topiclib.checks import (
     appendix_d_4,
     appendix_d_5,
     appendix_e,
+    appendix_e_3,
     errata,
     preface,
     section_1,
@@ -29,7 +30,10 @@ from topiclib.checks import (
     section_6,
     section_6_1,
     section_6_1_robustness,
+    section_6_2,
     section_8_1,
+    section_8_1_wikipedia,
+    section_8_2,
     section_9,
 )
 from topiclib.checks.base import Misconception, Verdict, check, names
@@ -44,6 +48,7 @@ __all__ = [
     "appendix_d_4",
     "appendix_d_5",
     "appendix_e",
+    "appendix_e_3",
     "check",
     "errata",
     "names",
@@ -62,6 +67,9 @@ __all__ = [
     "section_6",
     "section_6_1",
     "section_6_1_robustness",
+    "section_6_2",
     "section_8_1",
+    "section_8_1_wikipedia",
+    "section_8_2",
     "section_9",
 ]
