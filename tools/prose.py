@@ -12,7 +12,7 @@ from topiclib.claims import parse_number
 LABELS = (
     "Sections?|Chapters?|Figures?|Tables?|Theorems?|Lemmas?|Assumptions?|Definitions?|Remarks?|Claims?|Appendix|Appendices|"
     "[Ee]quations?|eq\\.|Exercises?|Stages?|Steps?|Parts?|Points?|footnotes?|[Ee]rratum|Questions?|Python|version|"
-    "Checks?|Experiments?|CC BY|BSD"
+    "Checks?|Experiments?|CC BY(?:-SA)?|BSD"
 )
 ITEM = r"\(?(?:(?-i:[A-E])(?:\.\d+)*\b|\d+(?:\.\d+)*)\)?"
 LABELLED = re.compile(rf"\b({LABELS})[ \u00a0]{ITEM}((,| and| or| to|–)[ \u00a0]?{ITEM})*", re.I)
