@@ -148,7 +148,7 @@ EXERCISES = [
             import numpy as np
 
             def same_over_different(vectors, topic):
-                unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+                unit = vectors / np.sqrt((vectors**2).sum(axis=1))[:, None]
                 cosine = unit @ unit.T
                 alike = topic[:, None] == topic[None, :]
                 other_word = ~np.eye(len(topic), dtype=bool)
@@ -184,7 +184,7 @@ EXERCISES = [
                 import numpy as np
 
                 def same_over_different(vectors, topic):
-                    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+                    unit = vectors / np.sqrt((vectors**2).sum(axis=1))[:, None]
                     table = unit @ unit.T
                     alike = topic[:, None] == topic[None, :]
                     return table[alike].mean() / table[~alike].mean()
@@ -196,7 +196,7 @@ EXERCISES = [
                 import numpy as np
 
                 def same_over_different(vectors, topic):
-                    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+                    unit = vectors / np.sqrt((vectors**2).sum(axis=1))[:, None]
                     table = unit @ unit.T
                     alike = topic[:, None] == topic[None, :]
                     off = ~np.eye(len(topic), dtype=bool)
@@ -209,7 +209,7 @@ EXERCISES = [
                 import numpy as np
 
                 def same_over_different(vectors, topic):
-                    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+                    unit = vectors / np.sqrt((vectors**2).sum(axis=1))[:, None]
                     table = unit @ unit.T
                     alike = topic[:, None] == topic[None, :]
                     means = []
@@ -227,7 +227,7 @@ EXERCISES = [
                 import numpy as np
 
                 def same_over_different(vectors, topic):
-                    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+                    unit = vectors / np.sqrt((vectors**2).sum(axis=1))[:, None]
                     table = unit @ unit.T
                     alike = topic[:, None] == topic[None, :]
                     return table[~alike].mean() / table[alike & ~np.eye(len(topic), dtype=bool)].mean()

@@ -149,6 +149,25 @@ EXERCISES: list[Exercise] = [
                 """,
                 "last-step-only",
             ),
+            Wrong(
+                """
+                def adam_moves(gradients, learning_rate, epsilon):
+                    return -sum(learning_rate * g / (abs(g) + epsilon) for g in gradients)
+                """,
+                "wrong-means",
+            ),
+            Wrong(
+                """
+                def adam_moves(gradients, learning_rate, epsilon):
+                    m = v = moved = 0.0
+                    for t, g in enumerate(gradients, start=1):
+                        m = 0.9 * m + 0.1 * g
+                        v = 0.999 * v + 0.001 * g**2
+                        moved -= (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + epsilon)
+                    return moved
+                """,
+                "rate-forgotten",
+            ),
         ),
         hidden=_hidden_adam,
         explanation=r"""
@@ -248,6 +267,44 @@ EXERCISES: list[Exercise] = [
                     return int(reached[0]) + 1 if len(reached) else float("inf")
                 """,
                 "epsilon-forgotten",
+            ),
+            Wrong(
+                """
+                def waking_step(forces, learning_rate, epsilon, start, level):
+                    size = start
+                    for step, force in enumerate(forces, start=1):
+                        size *= 1 + force / epsilon
+                        if size >= level:
+                            return step
+                    return float("inf")
+                """,
+                "rate-forgotten",
+            ),
+            Wrong(
+                """
+                def waking_step(forces, learning_rate, epsilon, start, level):
+                    size = start
+                    for step, force in enumerate(forces, start=1):
+                        size *= 1 + learning_rate * force / epsilon
+                        if size > level:
+                            return step
+                    return float("inf")
+                """,
+                "level-passed",
+            ),
+            Wrong(
+                """
+                import math
+
+                def waking_step(forces, learning_rate, epsilon, start, level):
+                    total = math.log(start)
+                    for step, force in enumerate(forces, start=1):
+                        total += learning_rate * force / epsilon
+                        if total >= math.log(level):
+                            return step
+                    return float("inf")
+                """,
+                "exponential",
             ),
         ),
         hidden=_hidden_waking,

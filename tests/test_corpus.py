@@ -91,7 +91,7 @@ def test_a_dump_that_is_cut_off_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_dump_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"nothing\.xml"):
+    with pytest.raises(ValueError, match=r"path = .*nothing\.xml.: is no file"):
         next(read_dump(tmp_path / "nothing.xml"))
 
 

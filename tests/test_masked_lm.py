@@ -119,6 +119,14 @@ def test_only_keys_queries_and_values_start_near_zero() -> None:
     assert len({weights[f"bert.encoder.layer.{k}.attention.self.{x}.weight"].sum() for k in (0, 1) for x in ("key", "value")}) == 4
 
 
+def test_the_activation_is_the_one_asked_for(windows: Windows) -> None:
+    batch = draw_batch(windows, TINY, 0, 1)
+    losses = {
+        name: masked_loss(build_model(replace(TINY, activation=name), SIZE, LENGTH, 0), batch).item() for name in ("gelu", "relu")
+    }
+    assert losses["gelu"] != losses["relu"]
+
+
 def test_torchs_own_generator_is_left_alone() -> None:
     torch.manual_seed(5)
     before = torch.get_rng_state()
@@ -265,6 +273,7 @@ def test_the_scale_enters_the_gradients_as_the_theory_says(windows: Windows) -> 
         ({"epsilon": 0.0}, "epsilon = 0.0"),
         ({"learning_rate": float("nan")}, "learning_rate = nan"),
         ({"optimizer": "lion"}, "optimizer = 'lion'"),
+        ({"activation": "tanh"}, "activation = 'tanh'"),
         ({"snapshots": (26,)}, "snapshots = 26: must be a whole number from 0 to 25"),
     ],
 )

@@ -16,7 +16,7 @@ from torch import Tensor, stack
 from tqdm import tqdm
 
 from topiclib import cache
-from topiclib.compute import num_threads, show_progress
+from topiclib.compute import encoder_threads, num_threads, show_progress
 from topiclib.corpus import ContentWords, Corpus, Pieces
 from topiclib.encoders import Encoder
 from topiclib.validation import check_choice, check_int, check_type
@@ -100,7 +100,7 @@ def attention_pairs(
     corpus : cut by the same tokenizer
     words : the content words
     batch_size : documents that the encoder sees together, sorted by length; more cost memory and save no time on a CPU
-    threads : torch threads; None: as many as torch is set to
+    threads : torch threads; None: TOPICLIB_THREADS, else as many as torch is set to
     progress : show a bar with the time left
 
     Documents are computed in blocks, each kept in the cache: a run that was killed goes on where it was, with the same
@@ -122,7 +122,7 @@ def attention_pairs(
     index = np.split(corpus.word_index(words), corpus.starts[1:-1])
     name = cache.content_key(encoder.digest_parts(), Encoder, _block, batch_size, packages=("torch", "transformers"))
     blocks = []
-    with num_threads(threads):
+    with num_threads(threads or encoder_threads()):
         for start in tqdm(range(0, len(corpus), BLOCK), desc=encoder.name, unit="block", disable=not show_progress(progress)):
             numbers = range(start, min(start + BLOCK, len(corpus)))
             documents, found = [corpus.document(n) for n in numbers], [index[n] for n in numbers]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -38,7 +39,7 @@ def cache_folder() -> Path:
 def new_file(target: Path) -> Iterator[Path]:
     """A path beside ``target`` to write to; what is left there in the end is removed. Creates the folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    partial = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
         yield partial
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -38,7 +39,7 @@ def _file_beside(target: Path) -> Iterator[Path]:
     What the system refuses becomes a CheckpointError with its reason.
     """
     try:
-        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+        partial = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.partial")
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield partial

@@ -51,6 +51,12 @@ def suitable_threads(vocabulary_size: int) -> int:
     return 1 if vocabulary_size < LARGE_VOCABULARY else num_cores()
 
 
+def encoder_threads() -> int | None:
+    """Threads for running an encoder, whose tensors are large: the environment's TOPICLIB_THREADS, else None, as torch is set."""
+    asked = os.environ.get("TOPICLIB_THREADS", "")
+    return max(1, int(asked)) if asked.isdigit() else None
+
+
 def show_progress(progress: bool | None) -> bool:
     """Whether to draw a progress bar: as asked, or for None unless TOPICLIB_PROGRESS=0 (as in the built book)."""
     return os.environ.get("TOPICLIB_PROGRESS", "1") != "0" if progress is None else progress

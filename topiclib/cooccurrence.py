@@ -103,7 +103,7 @@ def attention_table(pairs: AttentionPairs, values: np.ndarray, words: np.ndarray
     chosen = (query >= 0) & (key >= 0)
     at = query[chosen] * n + key[chosen]
     sums, numbers = (np.bincount(at, weights, n * n).reshape(n, n) for weights in (np.asarray(values)[chosen], None))
-    sums, numbers = sums + sums.T, (numbers + numbers.T).astype(float)
+    sums, numbers = (sums + sums.T).astype(float), (numbers + numbers.T).astype(float)
     return np.divide(sums, numbers, out=np.zeros_like(sums), where=numbers > 0), numbers
 
 

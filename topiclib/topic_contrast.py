@@ -98,6 +98,8 @@ def _by_topic(
 def _rows(vectors: np.ndarray, kind: str) -> np.ndarray:
     """The rows whose dot products are the similarities of this kind: for the cosine they have length 1."""
     rows = np.asarray(vectors, float)
+    if not np.isfinite(rows).all():
+        raise ValueError("vectors: has NaN or infinite entries; must be finite")
     if check_choice("kind", kind, ("cosine", "dot")) == "dot":
         return rows
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -202,6 +204,8 @@ def _among(pairs: AttentionPairs, values: np.ndarray, words: np.ndarray) -> tupl
     """Query, key (as places in ``words``), value and document of the pairs whose two words are both among ``words``."""
     check_type("pairs", pairs, AttentionPairs)
     values = np.asarray(values, float)
+    if values.shape == (len(pairs),) and not np.isfinite(values).all():
+        raise ValueError("values: has NaN or infinite entries; must be finite")
     if values.shape != (len(pairs),):
         raise ValueError(f"values has shape {values.shape}: must be ({len(pairs)},), one for each of pairs")
     if len(words) and words.max() >= pairs.num_words:
@@ -258,6 +262,8 @@ def attention_of_pairs(pairs: AttentionPairs, values: np.ndarray, words: np.ndar
     if words.ndim != 2 or words.shape[1] != 2 or not len(words):
         raise ValueError(f"words has shape {words.shape}: must be (M, 2) with M >= 1")
     listed = np.unique(words)
+    if (bad := (words < 0).any(1) | (words[:, 0] == words[:, 1])).any():
+        raise ValueError(f"words has the pair {words[bad][0].tolist()}: must be two different indices >= 0")
     query, key, value, _ = _among(pairs, values, listed)
     n = len(listed)
     sums, numbers = (csr_array((data, (query, key)), (n, n)) for data in (value, np.ones(len(value))))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiclib import cache
-from topiclib.validation import as_rng, check_bool, check_choice, check_int, check_real, check_type
+from topiclib.validation import as_rng, check_bool, check_choice, check_int, check_real, check_type, shown
 
 __all__ = ["METHODS", "TopicModel", "TopicSettings", "TopicWords", "fit_topics", "npmi", "shuffled", "topic_words"]
 
@@ -88,8 +88,7 @@ def fit_topics(counts: csr_array, settings: TopicSettings, seed: int) -> TopicMo
     """
     check_type("settings", settings, TopicSettings)
     check_int("seed", seed, 0, 2**32 - 1)
-    counts = csr_array(counts)
-    counts.sort_indices()
+    counts = _whole_counts(counts)
     if counts.shape[1] < 2 or counts.sum() == 0:
         raise ValueError(
             f"counts: {counts.shape[0]} documents with {counts.sum()} words of {counts.shape[1]}; must have two words at least"
@@ -100,6 +99,22 @@ def fit_topics(counts: csr_array, settings: TopicSettings, seed: int) -> TopicMo
     )
     arrays = cache.remembered("topics", key, lambda: {"word_given_topic": fit(counts, settings, int(seed))})
     return TopicModel(arrays["word_given_topic"], settings, int(seed))
+
+
+def _whole_counts(counts: object) -> csr_array:
+    """``counts`` as a sparse table with sorted rows; ValueError if it is no table (D, W) of whole numbers >= 0."""
+    try:
+        table = csr_array(counts)
+        whole = (
+            table.ndim == 2 and np.issubdtype(table.dtype, np.number) and bool(((table.data >= 0) & (table.data % 1 == 0)).all())
+        )
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ValueError(f"counts = {shown(counts)}: must be a table (D, W) of whole numbers >= 0")
+    table = csr_array(table.astype(np.int32))
+    table.sort_indices()
+    return table
 
 
 def _gibbs(counts: csr_array, settings: TopicSettings, seed: int) -> np.ndarray:

@@ -60,6 +60,13 @@ def same_over_different(answer: Answer) -> None:
         "wrong-mean",
         "it is right where all pairs of a kind have the same cosine, not here.",
     )
+    # One pair points apart
+    opposed = np.array([[1.0, 0.0], [1.0, 0.2], [-1.0, 0.1], [0.2, 1.0], [0.1, 1.0]])
+    unit = opposed / np.sqrt((opposed**2).sum(axis=1))[:, None]
+    table = unit @ unit.T
+    right = np.mean([table[0, 1], table[0, 2], table[1, 2], table[3, 4]]) / table[:3, 3:].mean()
+    found = float(as_array(answer(opposed, np.array([0, 0, 0, 1, 1])), (), "one number"))
+    expect(close(found, right), "sign-lost", "a cosine can be negative: it keeps its sign in the mean.")
 
 
 @register("6.2-common-part")

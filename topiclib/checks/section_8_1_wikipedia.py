@@ -26,23 +26,35 @@ def adam(answer: Answer) -> None:
     hint = "every step moves the weight: add up all of them."
     expect(not close(run([2.0] * 5, 1.0, 2.0), first, TOL), "last-step-only", hint)
     expect(close(run([2.0] * 5, 1.0, 2.0), 5 * first, TOL), "wrong-sum", "with a constant gradient all steps are the same.")
+    expect(close(run([2.0], 0.5, 2.0), 0.5 * first, TOL), "rate-forgotten", "half the learning rate makes each step half as long.")
+    mean, square, moved = 0.0, 0.0, 0.0
+    for step, gradient in enumerate((1.0, -3.0, 0.5), start=1):
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+        moved -= 0.3 * mean / (1 - 0.9**step) / ((square / (1 - 0.999**step)) ** 0.5 + 0.2)
+    hint = "it is right while the gradient stays the same, not when it changes: look at the two running means and their shares."
+    expect(close(run([1.0, -3.0, 0.5], 0.3, 0.2), moved, TOL), "wrong-means", hint)
 
 
 @register("8.1-wikipedia-waking")
 def waking(answer: Answer) -> None:
-    def run(forces: list[float], epsilon: float = 1.0, start: float = 1.0, level: float = 4.0) -> float:
-        found = answer(np.array(forces), 1.0, epsilon, start, level)
+    def run(forces: list[float], epsilon: float = 1.0, start: float = 1.0, level: float = 4.0, rate: float = 1.0) -> float:
+        found = answer(np.array(forces), rate, epsilon, start, level)
         never = isinstance(found, (float, np.floating)) and np.isposinf(found)
         return float("inf") if never else float(as_array(found, (), "one step"))
 
     doubling = run([1.0] * 6)
     expect(doubling != 1, "one-early", "the size after the first force is that of the first step, not of step zero.")
-    expect(doubling != 3, "adds-up", "growth is in proportion to the size that there is: it multiplies.")
+    added = doubling == 3 and run([1.0] * 6, level=4.5) == 4
+    expect(not added, "adds-up", "growth is in proportion to the size that there is: it multiplies.")
+    expect(doubling != 3, "level-passed", "a size that is equal to the level has reached it.")
     hint = "there must be a special answer if the level is not reached; a search for a true value among none does not give it."
     expect(run([0.0] * 6) not in (0, 1), "never-is-not-one", hint)
     expect(run([0.0] * 6) == np.inf, "never", "without a force nothing grows: the level is never reached.")
     expect(run([1.0] * 6, start=2.0) != doubling, "start-forgotten", "a larger start is sooner there.")
     expect(run([0.5] * 6, epsilon=0.5) == doubling, "epsilon-forgotten", "only the force relative to the constant matters.")
+    expect(run([1.0] * 6, rate=0.25) != doubling, "rate-forgotten", "a smaller learning rate makes the growth slower.")
+    hint = "in one step the size grows by the factor 1 + rate * force / epsilon, which is less than the exponential."
+    expect(run([1.0] * 3, level=7.0) == 3, "exponential", hint)
     expect(doubling == 2, "wrong-step", "a size that doubles in each step: when is it four times the start?")
     expect(run([0.0, 0.0, 7.0, 0.0]) == 3, "forces-in-order", "the forces act one after the other.")
 
@@ -101,3 +113,6 @@ def means(answer: Answer) -> None:
     between = table[of[:, None] != of].mean()
     found = run(e, a, of.tolist())
     expect(close(found[1], between, TOL), "wrong-different", "compare with a table of all pairs of a few words.")
+    within = table[(of[:, None] == of) & ~np.eye(8, dtype=bool)].mean()
+    hint = "right for the matrix one, not for another: what is the product of a word with itself, with the matrix in between?"
+    expect(close(found[0], within, TOL), "wrong-itself", hint)
