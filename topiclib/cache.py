@@ -9,10 +9,9 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from topiclib.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from topiclib.checkpoint import CheckpointError, load_checkpoint, new_file, save_checkpoint
 
 __all__ = ["cache_folder", "content_key", "new_file", "remembered"]
 
@@ -33,17 +32,6 @@ def cache_folder() -> Path:
     if folder := os.environ.get("TOPICLIB_CACHE"):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "topiclib"
-
-
-@contextmanager
-def new_file(target: Path) -> Iterator[Path]:
-    """A path beside ``target`` to write to; what is left there in the end is removed. Creates the folder."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.partial")
-    try:
-        yield partial
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _feed(digest: Any, part: object) -> None:

@@ -33,18 +33,25 @@ def checkpoint_path(path: object) -> Path:
 
 
 @contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """A path beside ``target`` to write to; what is left there in the end is removed. Creates the folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.partial")
+    try:
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
 def _file_beside(target: Path) -> Iterator[Path]:
     """A path beside ``target``, in its folder, which is created; what is left there in the end is removed.
 
     What the system refuses becomes a CheckpointError with its reason.
     """
     try:
-        partial = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.partial")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with new_file(target) as partial:
             yield partial
-        finally:
-            partial.unlink(missing_ok=True)
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(f"checkpoint = {str(target)!r}: cannot be written ({error})") from error
 
