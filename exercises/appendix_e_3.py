@@ -196,6 +196,16 @@ EXERCISES = [
                 import numpy as np
 
                 def kept_words(table, number):
+                    own = np.where(table == table.max(axis=0), table, 2)
+                    return (own < 2) & (np.argsort(np.argsort(own, axis=1), axis=1) < number)
+                """,
+                "wrong-words",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def kept_words(table, number):
                     return table == table.max(axis=0)
                 """,
                 "all-kept",
@@ -379,6 +389,13 @@ EXERCISES = [
                     return new
                 """,
                 "one-round",
+            ),
+            Wrong(
+                """
+                def balanced(values, one, two):
+                    return values / values.mean()
+                """,
+                "one-factor",
             ),
             Wrong(
                 """

@@ -106,6 +106,16 @@ EXERCISES = [
             ),
             Wrong(
                 """
+                import math
+
+                def pairs_of_topic(threshold, vocabulary_size):
+                    kept = math.ceil(threshold * vocabulary_size)
+                    return kept * (kept - 1) // 2
+                """,
+                "rounded",
+            ),
+            Wrong(
+                """
                 def pairs_of_topic(threshold, vocabulary_size):
                     kept = threshold * vocabulary_size
                     return kept * (kept - 1) / 2

@@ -357,6 +357,18 @@ EXERCISES: list[Exercise] = [
 
                 def without_distance(attention):
                     length = attention.shape[1]
+                    offset = np.arange(length) - np.arange(length)[:, None] + length - 1
+                    mean_at = np.bincount(offset.ravel(), attention.mean(axis=0).ravel()) / np.bincount(offset.ravel())
+                    return attention - mean_at[offset]
+                """,
+                "subtracted",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def without_distance(attention):
+                    length = attention.shape[1]
                     offset = np.abs(np.arange(length) - np.arange(length)[:, None])
                     mean_at = np.bincount(offset.ravel(), attention.mean(axis=0).ravel()) / np.bincount(offset.ravel())
                     return attention / mean_at[offset]

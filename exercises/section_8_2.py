@@ -203,6 +203,20 @@ EXERCISES: list[Exercise] = [
                     low, high = np.minimum(level[i], level[j]), np.maximum(level[i], level[j])
                     cell = low * (level.max() + 1) + high
                     value, same = similarity[i, j], topic[i] == topic[j]
+                    middle = {c: np.median(value[~same & (cell == c)]) for c in np.unique(cell[same])}
+                    return np.mean([v - middle[c] for v, c in zip(value[same], cell[same])])
+                """,
+                "wrong-baseline",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def matched_excess(similarity, topic, level):
+                    i, j = np.triu_indices(len(topic), 1)
+                    low, high = np.minimum(level[i], level[j]), np.maximum(level[i], level[j])
+                    cell = low * (level.max() + 1) + high
+                    value, same = similarity[i, j], topic[i] == topic[j]
                     gaps = [value[same & (cell == c)].mean() - value[~same & (cell == c)].mean() for c in np.unique(cell[same])]
                     return np.mean(gaps)
                 """,

@@ -10,12 +10,16 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from tools import notebooks, results_map
-from tools.ledger import write_ledger
+from tools.execute import ANSI, execute
+from tools.ledger import executed, write_ledger
 from tools.notebooks import chapters
 from tools.settings import BOOK, PLACEHOLDER, ROOT, repository
 from tools.site import site_findings
@@ -23,10 +27,9 @@ from tools.site import site_findings
 BUILD = ROOT / "_build"
 CACHE = BUILD / ".jupyter_cache"
 CALL = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
-ANSI = re.compile(r"\x1b\[[0-9;]*m")
 READING = re.compile(r"reading sources\.\.\. \[ *(\d+)%\] (\S+)")
-EXECUTED = re.compile(r"([\w/]+)\.ipynb: Executed notebook in ([\d.]+) seconds")
-EXECUTING = re.compile(r"([\w/]+)\.ipynb: Executing notebook")
+JOBS = 2
+"""Chapters that are executed at the same time."""
 
 
 def library_key() -> str:
@@ -51,14 +54,39 @@ def prepare() -> None:
 
 def environment() -> dict[str, str]:
     """The build's environment: static pages, no progress bars, one thread a chapter, no user's IPython start-up."""
-    # One chapter runs at a time, so an encoder may have every core.
     changes = {"TOPICLIB_STATIC": "1", "TOPICLIB_PROGRESS": "0", "OMP_NUM_THREADS": "1", "IPYTHONDIR": str(BUILD / ".ipython")}
-    changes["TOPICLIB_THREADS"] = str(os.cpu_count() or 1)
+    changes["TOPICLIB_THREADS"] = str(max(1, (os.cpu_count() or 1) // JOBS))
     return {
         **os.environ,
         **changes,
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     }
+
+
+def execute_chapters() -> list[str]:
+    """Execute the chapters that have no true outputs yet, and keep those; returns the end of what the failed ones said."""
+    cache, failed = get_cache(str(CACHE)), []
+    waiting = [path for path in chapters() if not is_executed(path)]
+    print(f"Executing {len(waiting)} of {len(chapters())} chapters, {JOBS} at a time", flush=True)
+    with closing(execute(waiting, JOBS, environment())) as runs:
+        for number, done in enumerate(runs, 1):
+            if done.notebook is None:
+                failed.append(f"{done.path.stem} failed:\n{done.error}")
+            else:
+                bundle = CacheBundleIn(done.notebook, str(done.path), data={"execution_seconds": done.seconds})
+                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            outcome = "failed" if done.error else "executed"
+            print(f"  {number:2} of {len(waiting)}: {done.path.stem} {outcome} in {done.seconds:.0f} s", flush=True)
+    return failed
+
+
+def is_executed(path: Path) -> bool:
+    """Whether the cache holds the outputs of this chapter's code."""
+    try:
+        executed(path, CACHE)
+    except KeyError:
+        return False
+    return True
 
 
 def render(log: Path) -> int:
@@ -76,11 +104,7 @@ def render(log: Path) -> int:
                 line = ANSI.sub("", raw)
                 out.write(line)
                 out.flush()
-                if match := EXECUTING.search(line):
-                    print(f"  executing {match[1].rsplit('/', 1)[-1]} ...", flush=True)
-                elif match := EXECUTED.search(line):
-                    print(f"  executed  {match[1].rsplit('/', 1)[-1]} in {float(match[2]):.0f} s", flush=True)
-                elif match := READING.search(line):
+                if match := READING.search(line):
                     print(f"[{match[1]:>3}%] {match[2].rsplit('/', 1)[-1]}", flush=True)
                 elif ("WARNING" in line and "IPKernelApp" not in line) or "ERROR" in line:
                     print(f"  {line.strip()}", file=sys.stderr, flush=True)
@@ -102,13 +126,6 @@ def source_findings() -> list[str]:
     return found
 
 
-def show_failures() -> None:
-    """Print the end of each failed chapter's traceback."""
-    for report in sorted((BUILD / "html" / "reports").rglob("*.log")):
-        tail = "\n".join(ANSI.sub("", report.read_text()).rstrip().splitlines()[-12:])
-        print(f"\n{report.stem.removesuffix('.err')} failed:\n{tail}", file=sys.stderr)
-
-
 def main() -> int:
     """Build; 0 only if nothing at all is wrong."""
     start = time.monotonic()
@@ -119,12 +136,15 @@ def main() -> int:
             print(f"The build failed: {len(findings)} findings in the chapters' sources", file=sys.stderr)
             return 1
         prepare()
-        log = BUILD / "build.log"
-        print("Building the book: executing chapters, then rendering", flush=True)
-        if status := render(log):
-            show_failures()
-            if "DeadKernelError" in log.read_text():
+        if failed := execute_chapters():
+            print("\n" + "\n\n".join(failed), file=sys.stderr)
+            if any("DeadKernelError" in said for said in failed):
                 print("A chapter's kernel died: out of memory, or a cell ended the process", file=sys.stderr)
+            print(f"The build failed: {len(failed)} chapters", file=sys.stderr)
+            return 1
+        print("Rendering the book", flush=True)
+        log = BUILD / "build.log"
+        if status := render(log):
             print(f"The build failed; everything it said is in {log}", file=sys.stderr)
             return status
         findings = [*site_findings(BUILD / "html"), *write_ledger(BUILD, CACHE)]

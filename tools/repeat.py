@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-import tempfile
 from typing import Any
 
-from nbclient import NotebookClient
-
-from tools.build import CACHE, environment
+from tools.build import CACHE, JOBS, environment
+from tools.execute import execute
 from tools.ledger import executed
-from tools.notebooks import chapters, read
+from tools.notebooks import chapters
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -33,18 +30,18 @@ def printed(notebook: Any) -> dict[str, str]:
 
 def main() -> int:
     """0 if every chapter repeats itself."""
-    os.environ.update(environment())
     if not CACHE.exists():
         print("Nothing to compare with: run 'make book' first", file=sys.stderr)
         return 1
     bad = 0
-    for path in chapters():
-        again = read(path)
-        with tempfile.TemporaryDirectory() as folder:
-            NotebookClient(again, timeout=600, resources={"metadata": {"path": folder}}).execute()
-        before, after = printed(executed(path, CACHE)), printed(again)
+    for done in execute(chapters(), JOBS, environment()):
+        if done.notebook is None:
+            print(f"{done.path.stem} failed:\n{done.error}", file=sys.stderr)
+            bad += 1
+            continue
+        before, after = printed(executed(done.path, CACHE)), printed(done.notebook)
         differ = [cell for cell in {**before, **after} if before.get(cell) != after.get(cell)]
-        print(f"{path.stem}: {len(before)} cells printed, {len(differ)} differ {' '.join(differ[:5])}", flush=True)
+        print(f"{done.path.stem}: {len(before)} cells printed, {len(differ)} differ {' '.join(differ[:5])}", flush=True)
         bad += len(differ)
     return 1 if bad else 0
 

@@ -19,9 +19,9 @@ from topiclib import cache
 from topiclib.compute import encoder_threads, num_threads, show_progress
 from topiclib.corpus import ContentWords, Corpus, Pieces
 from topiclib.encoders import Encoder
-from topiclib.validation import check_choice, check_int, check_type
+from topiclib.validation import check_choice, check_each, check_int, check_type
 
-__all__ = ["STEPS", "AttentionPairs", "attention_pairs", "debiased"]
+__all__ = ["STEPS", "AttentionPairs", "attention_pairs", "debiased", "pair_values"]
 
 STEPS = ("length", "distance", "key")
 BLOCK = 128
@@ -122,7 +122,7 @@ def attention_pairs(
     index = np.split(corpus.word_index(words), corpus.starts[1:-1])
     name = cache.content_key(encoder.digest_parts(), Encoder, _block, batch_size, packages=("torch", "transformers"))
     blocks = []
-    with num_threads(threads or encoder_threads()):
+    with num_threads(encoder_threads() if threads is None else check_int("threads", threads, 1)):
         for start in tqdm(range(0, len(corpus), BLOCK), desc=encoder.name, unit="block", disable=not show_progress(progress)):
             numbers = range(start, min(start + BLOCK, len(corpus)))
             documents, found = [corpus.document(n) for n in numbers], [index[n] for n in numbers]
@@ -134,6 +134,17 @@ def attention_pairs(
     document = np.repeat(np.arange(len(corpus), dtype=np.int32), joined["number"])
     arrays = {label: joined[label] for label in ("query", "key", "offset", "scaled", "length")}
     return AttentionPairs(document, **arrays, num_words=len(words))
+
+
+def pair_values(pairs: AttentionPairs, values: object) -> np.ndarray:
+    """``values`` as an array (P,), one finite number for each of ``pairs``; raise TypeError or ValueError if it is none."""
+    check_type("pairs", pairs, AttentionPairs)
+    found = np.asarray(values)
+    if found.shape != (len(pairs),) or found.dtype.kind not in "iufb":
+        raise ValueError(f"values has shape {found.shape}: must be ({len(pairs)},), a number for each of pairs")
+    if not np.isfinite(found).all():
+        raise ValueError("values: has NaN or infinite entries; must be finite")
+    return found.astype(float, copy=False)
 
 
 def _distance_bin(offset: np.ndarray) -> np.ndarray:
@@ -163,9 +174,9 @@ def debiased(pairs: AttentionPairs, steps: Sequence[str] = STEPS, layers: Sequen
     The means are over all pairs of different content words, whatever their topics.
     """
     check_type("pairs", pairs, AttentionPairs)
-    for step in steps:
+    for step in check_each("steps", steps, str):
         check_choice("steps", step, STEPS)
-    asked = range(1, pairs.num_layers + 1) if layers is None else layers
+    asked = range(1, pairs.num_layers + 1) if layers is None else check_each("layers", layers, int)
     chosen = [check_int("layers", layer, 1, pairs.num_layers) - 1 for layer in asked]
     if not chosen:
         raise ValueError("layers: there are none; must be one at least")

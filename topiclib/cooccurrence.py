@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from topiclib.attention_pairs import AttentionPairs
+from topiclib.attention_pairs import AttentionPairs, pair_values
 from topiclib.corpus import ContentWords, Corpus
 from topiclib.topics import TopicWords
-from topiclib.validation import as_rng, check_int, check_real, check_type
+from topiclib.validation import as_rng, check_indices, check_int, check_real, check_type
 
 __all__ = [
     "Estimate",
@@ -60,6 +60,14 @@ def window_counts(corpus: Corpus, words: ContentWords, width: int) -> csr_array:
     return csr_array(found + found.T)
 
 
+def _square(table: object) -> np.ndarray:
+    """``table`` as an array (W, W); ValueError if it is none."""
+    found = np.asarray(table)
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "iufb":
+        raise ValueError(f"table has shape {found.shape}: must be (W, W), the numbers that ``together`` gives")
+    return found
+
+
 def pmi(table: np.ndarray, total: int, smoothing: float = 0.5) -> np.ndarray:
     """(W, W) pointwise mutual information log((n_ij + s) / (n_i n_j / total + s)) of ``together``'s counts.
 
@@ -68,6 +76,7 @@ def pmi(table: np.ndarray, total: int, smoothing: float = 0.5) -> np.ndarray:
     """
     check_real("smoothing", smoothing, 0, open_low=True)
     check_int("total", total, 1)
+    table = _square(table)
     alone = np.diag(table)
     return np.asarray(np.log((table + smoothing) / (np.outer(alone, alone) / total + smoothing)))
 
@@ -78,6 +87,7 @@ def second_order(table: np.ndarray, total: int) -> np.ndarray:
     Two words that are never together can have it near 1, if they are together with the same words.
     """
     check_int("total", total, 1)
+    table = _square(table)
     alone = np.diag(table)
     with np.errstate(divide="ignore"):
         rows = np.maximum(np.log(table * (total / np.outer(alone, alone))), 0)
@@ -95,14 +105,15 @@ def attention_table(pairs: AttentionPairs, values: np.ndarray, words: np.ndarray
     pairs, values : as for ``topic_contrast.attention_contrast``
     words : (n,) indices of words; the mean is 0 for words that were never seen together
     """
-    check_type("pairs", pairs, AttentionPairs)
+    values = pair_values(pairs, values)
+    words = check_indices("words", words, pairs.num_words)
     n = len(words)
     place = np.full(pairs.num_words, -1)
     place[words] = np.arange(n)
     query, key = place[pairs.query], place[pairs.key]
     chosen = (query >= 0) & (key >= 0)
     at = query[chosen] * n + key[chosen]
-    sums, numbers = (np.bincount(at, weights, n * n).reshape(n, n) for weights in (np.asarray(values)[chosen], None))
+    sums, numbers = (np.bincount(at, weights, n * n).reshape(n, n) for weights in (values[chosen], None))
     sums, numbers = (sums + sums.T).astype(float), (numbers + numbers.T).astype(float)
     return np.divide(sums, numbers, out=np.zeros_like(sums), where=numbers > 0), numbers
 
@@ -232,7 +243,7 @@ def same_topic_attention(
     pairs, values : as there
     topics : a word may stand for one topic only (ValueError otherwise, and where the documents hold no such pair)
     """
-    check_type("pairs", pairs, AttentionPairs)
+    values = pair_values(pairs, values)
     check_type("topics", topics, TopicWords)
     if (topics.member.sum(0) > 1).any():
         raise ValueError("topics: has a word that stands for several topics; must be one for each word")
@@ -243,7 +254,7 @@ def same_topic_attention(
     chosen = (of_query >= 0) & (of_query == label[pairs.key])
     if not chosen.any():
         raise ValueError("topics: the documents hold no pair of words of the same topic")
-    table = np.array([np.bincount(of_query[chosen], w, number) for w in (np.asarray(values, float)[chosen], None)])
+    table = np.array([np.bincount(of_query[chosen], w, number) for w in (values[chosen], None)])
     lots = as_rng(rng).multinomial(number, np.full(number, 1 / number), check_int("draws", draws, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         drawn = (lots @ table[0]) / (lots @ table[1])

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiclib.sources import locate
-from topiclib.validation import as_rng, check_bool, check_int, check_real, check_type
+from topiclib.validation import as_rng, check_bool, check_each, check_indices, check_int, check_real, check_type
 
 __all__ = [
     "Article",
@@ -42,6 +42,10 @@ class Article:
     title: str
     text: str
     label: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("title", "text", "label"):
+            check_type(name, getattr(self, name), str)
 
 
 def read_summaries(path: str | Path | None = None) -> Iterator[Article]:
@@ -113,7 +117,7 @@ def _pages(file: IO[bytes]) -> Iterator[tuple[str, str]]:
 def passages(articles: Iterable[Article], num_words: int = 150) -> Iterator[Article]:
     """Cut long texts into passages of ``num_words`` words; the rest of a text is a passage if it is at least half as long."""
     check_int("num_words", num_words, 1)
-    for article in articles:
+    for article in check_each("articles", articles, Article):
         words = article.text.split()
         for start in range(0, len(words), num_words):
             part = words[start : start + num_words]
@@ -227,7 +231,7 @@ class Corpus:
 
     def pick(self, numbers: Sequence[int] | np.ndarray) -> Corpus:
         """The corpus of the documents with these numbers."""
-        numbers = np.asarray(numbers, int)
+        numbers = check_indices("numbers", numbers, len(self))
         lengths = self.lengths[numbers]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         tokens = np.concatenate([self.document(n) for n in numbers]) if len(numbers) else self.tokens[:0]
@@ -280,10 +284,10 @@ def tokenize(articles: Iterable[Article], tokenizer: Any, max_tokens: int = 254)
     """
     check_int("max_tokens", max_tokens, 1)
     pieces = Pieces.of(tokenizer)
-    stream = iter(articles)
+    stream = check_each("articles", articles, Article)
     parts, titles, labels = [], [], []
     while block := list(islice(stream, 1000)):
-        texts = [check_type("articles", article, Article).text[: FORCED_CUT * max_tokens] for article in block]
+        texts = [article.text[: FORCED_CUT * max_tokens] for article in block]
         found = tokenizer(texts, add_special_tokens=False, truncation=True, max_length=max_tokens, return_attention_mask=False)
         parts += [np.asarray(ids, np.int32) for ids in found["input_ids"]]
         titles += [article.title for article in block]
@@ -316,6 +320,7 @@ def content_words(
     """
     from gensim.parsing.preprocessing import STOPWORDS
 
+    check_type("corpus", corpus, Corpus)
     check_int("min_documents", min_documents, 1)
     check_real("max_share", max_share, 0, 1, open_low=True)
     check_int("min_letters", min_letters, 1)

@@ -260,6 +260,10 @@ def load_encoder(name: str | Path = "minilm", device: torch.device | str | None 
     from transformers import AutoModel, AutoTokenizer
 
     name = check_text("name", str(name) if isinstance(name, Path) else name)
+    try:
+        device = default_device() if device is None else torch.device(device)
+    except (RuntimeError, TypeError):
+        raise ValueError(f"device = {device!r}: must be a torch device such as 'cpu' or 'cuda'") from None
     local = True
     if name in PACKAGED:
         path = str(locate(name))
@@ -277,7 +281,7 @@ def load_encoder(name: str | Path = "minilm", device: torch.device | str | None 
         # The pooler is behind the layers, and some models come without
         if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):
             raise OSError(f"The weights lack {missing[0]}" + f" and {len(missing) - 1} others" * (len(missing) > 1))
-        return Encoder(name, model.eval().to(device or default_device()), tokenizer)
+        return Encoder(name, model.eval().to(device), tokenizer)
 
     try:
         encoder = load(True)

@@ -22,7 +22,7 @@ from topiclib.checkpoint import CheckpointError, load_checkpoint, save_checkpoin
 from topiclib.compute import begin_worker, num_cores, num_threads
 from topiclib.masked_lm import WEIGHTS, MaskedLMSettings, Windows, attention_matrices, build_model, draw_batch, masked_loss
 from topiclib.masking import mask_documents
-from topiclib.validation import MAX_SEED, check_int, check_type
+from topiclib.validation import MAX_SEED, check_each, check_int, check_type, shown
 
 __all__ = ["LAG", "MaskedLMRun", "train_masked_lm"]
 
@@ -149,7 +149,10 @@ def train_masked_lm(
     """
     check_type("windows", windows, Windows)
     check_int("save_every", save_every, 1)
-    for settings, seed in runs:
+    for run in check_each("runs", runs, tuple):
+        if len(run) != 2:
+            raise ValueError(f"runs has {shown(run)}: must be (settings, seed)")
+        settings, seed = run
         check_type("settings", settings, MaskedLMSettings)
         check_int("seed", seed, 0, MAX_SEED)
     workers = min(len(runs), num_cores() if workers is None else check_int("workers", workers, 1))

@@ -20,7 +20,7 @@ from topiclib.encoders import PACKAGED, PAPER_MODELS, Encoder, load_encoder, why
 from topiclib.sources import SOURCES, SourceError, available, locate
 from topiclib.topic_contrast import Contrast, attention_contrast, embedding_contrast
 from topiclib.topics import TopicSettings, fit_topics, shuffled, topic_words
-from topiclib.validation import check_bool, check_choice, check_int, check_real, check_text
+from topiclib.validation import check_bool, check_choice, check_each, check_int, check_real, check_text
 
 __all__ = ["RECORD", "Availability", "TableRow", "available_encoders", "measure_encoder", "read_wikipedia", "recorded_rows"]
 
@@ -94,9 +94,9 @@ def measure_encoder(
     Returns a row for each threshold. The topics and the attention are kept in the cache, so that what was interrupted goes on.
     Raises EncoderError and SourceError as ``load_encoder``, ValueError where the text is too little for the thresholds.
     """
-    if not len(thresholds):
+    shares = [check_real("thresholds", share, 0, 1, open_low=True) for share in check_each("thresholds", thresholds, object)]
+    if not shares:
         raise ValueError("thresholds: there are none; must be one at least")
-    shares = [check_real("thresholds", share, 0, 1, open_low=True) for share in thresholds]
     check_int("seed", seed, 0, 2**32 - 1)
     check_int("attention_documents", attention_documents, 1)
     check_bool("several", several)

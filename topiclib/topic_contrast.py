@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiclib.attention_pairs import AttentionPairs
+from topiclib.attention_pairs import AttentionPairs, pair_values
 from topiclib.topics import TopicWords
 from topiclib.validation import as_rng, check_choice, check_int, check_type
 
@@ -176,24 +176,21 @@ def attention_contrast(pairs: AttentionPairs, values: np.ndarray, topics: TopicW
     check_int("draws", draws, 2)
     rng = as_rng(rng)
     query, key, value, document = _among(pairs, values, topics.words)
-    n = len(topics.words)
-    member = csr_array(topics.member.astype(float))
-    shared = topics.shared()
-    share = np.asarray(shared[query, key], float).ravel() if len(query) else np.zeros(0)
-    times = topics.member.sum(0)
-    apart = (times[query] * times[key]) * (share == 0)
-    same, different = [], []
-    for weight in (value, np.ones(len(value))):
-        inside = csr_array((weight * (share > 0), (query, key)), (n, n))
-        same.append(np.asarray(member.multiply(member @ inside).sum(1)).ravel())
-        across = csr_array((weight * (share == 0), (query, key)), (n, n))
-        different.append((member @ across @ member.T).toarray())
+    # Words of the same topics need not be told apart: P (G, K) are the different sets of topics, ``group`` each word's
+    sets, group = np.unique(topics.member.T, axis=0, return_inverse=True)
+    P = sets.astype(float)
+    pair = group[query] * len(P) + group[key]
+    table = np.stack([np.bincount(pair, weight, len(P) ** 2).reshape(len(P), len(P)) for weight in (value, None)])
+    shared = P @ P.T
+    same = np.stack([((P.T @ of_groups) * P.T).sum(1) for of_groups in table])
+    different = np.stack([P.T @ (of_groups * (shared == 0)) @ P for of_groups in table])
     if not np.sum(same[1]) or not np.sum(different[1]):
         kind = "different-topic" if np.sum(same[1]) else "same-topic"
-        raise ValueError(f"topics: the documents hold no {kind} pair of their {n} words")
-    total_same, total_different, drawn = _by_topic(np.stack(same), np.stack(different), rng, draws)
+        raise ValueError(f"topics: the documents hold no {kind} pair of their {len(topics.words)} words")
+    total_same, total_different, drawn = _by_topic(same, different, rng, draws)
     totals = []
-    for weight in (share, apart):
+    for times in (shared, np.outer(P.sum(1), P.sum(1)) * (shared == 0)):
+        weight = times.ravel()[pair]
         totals += [np.bincount(document, weight * value, len(pairs.length)), np.bincount(document, weight, len(pairs.length))]
     lots = rng.multinomial(len(pairs.length), np.full(len(pairs.length), 1 / len(pairs.length)), draws)
     s0, s1, d0, d1 = (lots @ np.array(totals).T).T
@@ -202,12 +199,7 @@ def attention_contrast(pairs: AttentionPairs, values: np.ndarray, topics: TopicW
 
 def _among(pairs: AttentionPairs, values: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Query, key (as places in ``words``), value and document of the pairs whose two words are both among ``words``."""
-    check_type("pairs", pairs, AttentionPairs)
-    values = np.asarray(values, float)
-    if values.shape == (len(pairs),) and not np.isfinite(values).all():
-        raise ValueError("values: has NaN or infinite entries; must be finite")
-    if values.shape != (len(pairs),):
-        raise ValueError(f"values has shape {values.shape}: must be ({len(pairs)},), one for each of pairs")
+    values = pair_values(pairs, values)
     if len(words) and words.max() >= pairs.num_words:
         raise ValueError(f"words has index {words.max()}: pairs was measured with {pairs.num_words} content words")
     place = np.full(pairs.num_words, -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from numbers import Integral, Real
 from typing import TypeVar
 
@@ -73,6 +73,27 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, choices))}")
     return value
+
+
+def check_each(name: str, value: object, cls: type[T]) -> Iterator[T]:
+    """Yield the items of ``value``, which may be a stream, each of which must be a ``cls``; raise TypeError if not."""
+    if not isinstance(value, Iterable) or isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} = {shown(value)}: must be a list or stream of {cls.__name__}")
+    for item in value:
+        yield check_type(name, item, cls)
+
+
+def check_indices(name: str, value: object, size: int) -> np.ndarray:
+    """Return ``value`` as an array (n,) of whole numbers from 0 to ``size`` - 1; raise TypeError or ValueError if not."""
+    allowed = f"whole numbers from 0 to {size - 1}"
+    found = np.asarray(value)
+    if found.size == 0:
+        return np.zeros(0, np.int64)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise TypeError(f"{name} = {shown(value)}: must be a list of {allowed}")
+    if found.min() < 0 or found.max() >= size:
+        raise ValueError(f"{name} has {found.min() if found.min() < 0 else found.max()}: must be {allowed}")
+    return found
 
 
 def check_bool(name: str, value: object) -> bool:

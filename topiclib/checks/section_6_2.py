@@ -9,14 +9,14 @@ from topiclib.checks.base import Answer, as_array, close, expect, register
 
 @register("6.2-pairs-of-a-topic")
 def pairs_of_topic(answer: Answer) -> None:
-    # 15, 30, 61 words of BERT's vocabulary; then products with fractions on both sides of a half.
-    for threshold, size in ((0.0005, 30_522), (0.001, 30_522), (0.002, 30_522), (0.0008, 9_900), (0.1, 48)):
+    # A whole number; 15, 30, 61 words of BERT's vocabulary; then products with fractions on both sides of a half.
+    for threshold, size in ((0.25, 48), (0.0005, 30_522), (0.001, 30_522), (0.002, 30_522), (0.0008, 9_900), (0.1, 48)):
         found = float(as_array(answer(threshold, size), (), "one number"))
         expect(found == round(found), "not-whole", "a topic has a whole number of words, and of pairs.")
         kept = int(threshold * size)
         expect(found != kept, "words-not-pairs", "these are the words of a topic; how many pairs do they make?")
         expect(found != kept * (kept - 1), "ordered-pairs", "this counts (a, b) and (b, a) as two pairs.")
-        if round(threshold * size) == kept:
+        if threshold * size == kept:
             expect(2 * found != kept * (kept + 1), "pair-with-itself", "a word makes no pair with itself.")
         else:
             hint = "a topic has no more words than the threshold allows: round down."

@@ -69,6 +69,7 @@ def distance(answer: Answer) -> None:
     by_distance = np.exp(rng.normal(size=9))[offset + 4]
     both = np.stack([by_distance, by_distance])
     found = run(both)
+    expect(not close(found, 0, TOL), "subtracted", "a mean that is subtracted leaves zeros here: divide by it.")
     hint = "divide by the mean at a distance, not by the sum: far distances have fewer pairs."
     number = 5 - np.abs(offset)
     expect(not close(found * number, 1, TOL), "sum-not-mean", hint)
