@@ -31,7 +31,7 @@ from exercises import (
     section_8_2,
     section_9,
 )
-from exercises.format import Exercise
+from exercises.format import Exercise, PaperExercise, Task
 
 MODULES = (
     preface,
@@ -64,4 +64,7 @@ MODULES = (
     appendix_e_3,
     errata,
 )
-EXERCISES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}
+EXERCISES: dict[str, Exercise] = {e.id: e.posed() for module in MODULES for e in module.EXERCISES}
+"""Those with code, as the web book poses them."""
+PAPER: dict[str, PaperExercise] = {e.id: e for module in MODULES for e in getattr(module, "PAPER", ())}
+TASKS: dict[str, Task] = {**EXERCISES, **PAPER}

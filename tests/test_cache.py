@@ -91,6 +91,15 @@ def test_a_damaged_file_is_computed_anew(damage: str, folder: Path) -> None:
     assert calls.number == 2, "and replaced"
 
 
+def test_a_whole_file_of_another_result_is_computed_anew(folder: Path) -> None:
+    compute = Calls()
+    found = remembered("one", "a" * 40, compute)
+    remembered("one", "b" * 40, lambda: {"other": np.zeros(3)})
+    (folder / f"one-{'b' * 40}.safetensors").replace(folder / f"one-{'a' * 40}.safetensors")
+    assert_same(remembered("one", "a" * 40, compute), found)
+    assert compute.number == 2
+
+
 def test_a_folder_that_cannot_be_written_warns_and_works(folder: Path) -> None:
     folder.write_text("a file where the folder should be")
     calls = Calls()

@@ -12,20 +12,27 @@ from typing import Any
 
 import pytest
 
-from exercises.catalogue import EXERCISES, MODULES
-from exercises.format import LEVELS, Exercise
+from exercises.catalogue import EXERCISES, MODULES, PAPER, TASKS
+from exercises.format import LEVELS, Exercise, PaperExercise, Task, Variant
 from tools.settings import ROOT
 from topiclib import checks
 from topiclib.checks import check, names
 
 NOT_A_HINT = {"raised", "not-a-function", ""}
-every_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES.keys())
+SOURCES = {e.id: e for module in MODULES for e in module.EXERCISES}
+# As every class may get them: each variant is tested like an exercise of its own.
+POSED = {i: e for i, e in SOURCES.items() if not e.variants} | {
+    f"{i}@{k}": e.with_variant(variant) for i, e in SOURCES.items() for k, variant in enumerate(e.variants)
+}
+every_exercise = pytest.mark.parametrize("exercise", POSED.values(), ids=POSED.keys())
+every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
+every_paper_exercise = pytest.mark.parametrize("exercise", PAPER.values(), ids=PAPER.keys())
 every_wrong_answer = pytest.mark.parametrize(
     ("exercise", "number"),
-    [pytest.param(e, k, id=f"{e.id}-{w.hint}-{k}") for e in EXERCISES.values() for k, w in enumerate(e.wrong)],
+    [pytest.param(e, k, id=f"{name}-{w.hint}-{k}") for name, e in POSED.items() for k, w in enumerate(e.wrong)],
 )
 every_right_answer = pytest.mark.parametrize(
-    ("exercise", "which"), [pytest.param(e, w, id=f"{e.id}-{w}") for e in EXERCISES.values() for w in ("reference", "alternative")]
+    ("exercise", "which"), [pytest.param(e, w, id=f"{name}-{w}") for name, e in POSED.items() for w in ("reference", "alternative")]
 )
 
 
@@ -38,7 +45,7 @@ def test_every_check_has_an_exercise_and_every_exercise_a_check() -> None:
 
 
 def test_identifiers_are_unique() -> None:
-    identifiers = [e.id for module in MODULES for e in module.EXERCISES]
+    identifiers = [e.id for module in MODULES for e in (*module.EXERCISES, *getattr(module, "PAPER", ()))]
     assert len(set(identifiers)) == len(identifiers)
     assert all(re.fullmatch(r"[a-z0-9.]+(-[a-z0-9]+)+", i) for i in identifiers)
 
@@ -47,7 +54,7 @@ def test_identifiers_are_unique() -> None:
 def test_identifiers_begin_with_their_chapter(module: Any) -> None:
     name = module.__name__.removeprefix("exercises.").removeprefix("section_").removeprefix("appendix_")
     chapter = re.sub(r"_(?=[a-z])", "-", name).replace("_", ".")
-    assert all(e.id.startswith(f"{chapter}-") for e in module.EXERCISES)
+    assert all(e.id.startswith(f"{chapter}-") for e in (*module.EXERCISES, *getattr(module, "PAPER", ())))
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -66,9 +73,9 @@ def test_a_chapter_has_at_least_three_exercises(module: Any) -> None:
 @every_right_answer
 def test_a_right_answer_passes_the_visible_and_the_hidden_check(exercise: Exercise, which: str) -> None:
     answer = exercise.load(getattr(exercise, which))
-    verdict = check(exercise.id, answer)
+    verdict = check(exercise.id, answer, **exercise.arguments)
     assert verdict.status == "passed", verdict
-    exercise.hidden(answer)
+    exercise.hidden(answer, **exercise.arguments)
     verdict = exercise.grade(answer)
     assert verdict.status == "passed", verdict
 
@@ -157,6 +164,40 @@ def test_an_exercise_tells_what_it_is_about(exercise: Exercise) -> None:
     assert 1 <= exercise.minutes <= 60
     for text in (exercise.title, exercise.objective, exercise.statement, exercise.explanation):
         assert text.strip()
+        assert "{{" not in text or not exercise.arguments
+
+
+@pytest.mark.parametrize("exercise", [e for e in SOURCES.values() if e.variants], ids=lambda e: e.id)
+def test_a_solution_of_one_variant_is_wrong_for_the_others(exercise: Exercise) -> None:
+    versions = [exercise.with_variant(variant) for variant in exercise.variants]
+    assert len(versions) >= 2
+    for mine in versions:
+        for other in versions:
+            verdict = other.grade(other.load(mine.reference))
+            assert verdict.status == ("passed" if mine is other else "wrong")
+
+
+def test_a_class_gets_its_own_variants_and_always_the_same() -> None:
+    exercise = replace(
+        SAMPLE,
+        statement="Base {{base}}, in {{unit}}.",
+        variants=(Variant({"base": 2}, {"unit": "bits"}), Variant({"base": 10}, {"unit": "digits"})),
+    )
+    texts = {exercise.posed(f"class {k}").statement for k in range(20)}
+    assert texts == {"Base 2, in bits.", "Base 10, in digits."}
+    assert exercise.posed("a") == exercise.posed("a")
+    assert exercise.posed().statement == "Base 2, in bits."
+    assert exercise.posed().check_cell() == 'check("0-sample", f, base=2)'
+    with pytest.raises(KeyError):
+        exercise.with_variant(Variant({"base": 2}))
+
+
+@every_paper_exercise
+def test_a_paper_exercise_has_a_rubric_that_a_grader_can_apply(exercise: PaperExercise) -> None:
+    assert all(len(text.split()) >= 4 for _, text in exercise.rubric)
+    assert exercise.points >= 4
+    assert exercise.model_answer.strip()
+    assert exercise.statement_cell().startswith(f"> **Paper exercise {exercise.id}: ")
 
 
 @every_exercise
@@ -172,8 +213,12 @@ def test_cells_show_statement_stub_and_check(exercise: Exercise) -> None:
     assert all(line.startswith(">") for line in statement.splitlines())
     assert statement.startswith(f"> **Exercise {exercise.id}: {exercise.title}** ({exercise.level}, {exercise.minutes} minutes)")
     assert exercise.answer_cell().startswith(("def ", "import ", "from "))
-    assert exercise.check_cell() == f'check("{exercise.id}", {exercise.function})'
-    assert exercise.anchor == "exercise-" + exercise.id.replace(".", "-")
+    assert exercise.check_cell().startswith(f'check("{exercise.id}", {exercise.function}')
+
+
+@every_task
+def test_an_anchor_is_made_of_the_name(task: Task) -> None:
+    assert task.anchor == "exercise-" + task.id.replace(".", "-")
 
 
 @every_exercise
@@ -205,7 +250,7 @@ def test_an_exercise_shadows_no_name_of_its_chapter(chapter: Path) -> None:
     bound = set().union(*(bound_names("".join(cell["source"])) for cell in code))
     ids = {cell["metadata"]["exercise"] for cell in cells if "exercise" in cell["metadata"]}
     assert ids
-    clashes = {EXERCISES[i].function for i in ids} & (bound | set(dir(builtins)))
+    clashes = {EXERCISES[i].function for i in ids if i in EXERCISES} & (bound | set(dir(builtins)))
     assert not clashes
 
 

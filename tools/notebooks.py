@@ -14,8 +14,8 @@ from typing import Any
 
 import nbformat
 
-from exercises.catalogue import EXERCISES
-from exercises.format import Exercise
+from exercises.catalogue import TASKS
+from exercises.format import Exercise, Task
 from tools.prose import Stated, claims_of, prose_findings
 from tools.settings import BOOK, setup_cell
 
@@ -57,11 +57,14 @@ def _cell(kind: str, ident: str, source: str, metadata: dict[str, Any]) -> Noteb
     return make(source=source, id=ident, metadata=metadata)
 
 
-def exercise_cells(exercise: Exercise) -> list[Notebook]:
-    """Statement, stub and check call of an exercise, as a chapter shows them."""
+def exercise_cells(exercise: Task) -> list[Notebook]:
+    """Statement, stub and check call of an exercise, as a chapter shows them; of one on paper the statement."""
     ident = exercise.anchor
+    statement = _cell("markdown", ident, exercise.statement_cell(), {"exercise": exercise.id})
+    if not isinstance(exercise, Exercise):
+        return [statement]
     return [
-        _cell("markdown", ident, exercise.statement_cell(), {"exercise": exercise.id}),
+        statement,
         _cell("code", f"{ident}-answer", exercise.answer_cell(), {"exercise": exercise.id}),
         _cell("code", f"{ident}-check", exercise.check_cell(), {"exercise": exercise.id}),
     ]
@@ -75,11 +78,11 @@ def synced(notebook: Notebook) -> Notebook:
         ident = cell.metadata.get("exercise")
         if ident is None:
             cells.append(cell)
-        elif ident not in EXERCISES:
+        elif ident not in TASKS:
             cells.append(cell)  # a finding
         elif ident not in done:
             done.add(ident)
-            cells.extend(exercise_cells(EXERCISES[ident]))
+            cells.extend(exercise_cells(TASKS[ident]))
     for cell in cells:
         if cell.id == "set-up":
             cell.source = setup_cell()
@@ -111,7 +114,7 @@ def findings(path: Path) -> Iterator[str]:
             yield f"cell {cell.id!r} has tags {sorted(tags - TAGS)}: only {', '.join(sorted(TAGS))} are used"
         if CHECKED_TAG in tags and not cell.get("outputs"):
             yield f"cell {cell.id!r} is tagged {CHECKED_TAG} but stores no output: nothing would be compared"
-        if cell.metadata.get("exercise", next(iter(EXERCISES))) not in EXERCISES:
+        if cell.metadata.get("exercise", next(iter(TASKS))) not in TASKS:
             yield f"cell {cell.id!r} is of exercise {cell.metadata['exercise']!r}, which exercises/ does not have"
         if cell.id.startswith("exercise-") and "exercise" not in cell.metadata:
             yield f"cell {cell.id!r} is an exercise's but does not say whose (metadata 'exercise')"

@@ -89,18 +89,22 @@ def remembered(name: str, key: str, compute: Callable[[], dict[str, np.ndarray]]
     key : ``content_key`` of everything that the result depends on
     compute : gives arrays by name
 
-    A file is written whole or not at all. One that is damaged is replaced. Warns where the folder cannot be written.
+    A file is written whole or not at all. One that is damaged, or that holds something else, is replaced. Warns where the folder
+    cannot be written.
     """
     path = cache_folder() / f"{name}-{key}.safetensors"
     if path.is_file():
         try:
-            return {label: tensor.numpy() for label, tensor in load_checkpoint(path)[0].items()}
+            tensors, meta = load_checkpoint(path)
+            if meta == {"key": key}:
+                return {label: tensor.numpy() for label, tensor in tensors.items()}
         except CheckpointError:
-            with suppress(OSError):
-                path.unlink()
+            pass
+        with suppress(OSError):
+            path.unlink()
     arrays = compute()
     try:
-        save_checkpoint(path, {label: torch.from_numpy(np.ascontiguousarray(a)) for label, a in arrays.items()}, {})
+        save_checkpoint(path, {label: torch.from_numpy(np.ascontiguousarray(a)) for label, a in arrays.items()}, {"key": key})
     except CheckpointError as error:
         warnings.warn(f"the result is not kept for the next run: {error}", stacklevel=2)
     return arrays

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from topiclib.compute import default_device
 from topiclib.sources import SOURCES, locate
-from topiclib.validation import MAX_SEED, check_int, check_real, check_text, check_type
+from topiclib.validation import MAX_SEED, check_indices, check_int, check_real, check_text, check_type
 
 __all__ = ["FAMILIES", "PACKAGED", "PAPER_MODELS", "Encoder", "EncoderError", "load_encoder", "random_encoder", "why_no_hub"]
 
@@ -182,6 +182,8 @@ class Encoder:
         before, after = self.frame
         if not len(documents):
             raise ValueError("documents: there are none; must be one at least")
+        for document in documents:
+            check_indices("documents", document, len(self.tokenizer))
         longest = max(len(document) for document in documents)
         if longest > self.max_tokens:
             raise ValueError(f"documents: one has {longest} tokens; {self.name} takes {self.max_tokens} at most")

@@ -24,7 +24,7 @@ from sphinxcontrib.bibtex.nodes import bibliography
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from exercises.catalogue import EXERCISES
+from exercises.catalogue import PAPER, TASKS
 
 LOGGER = logging.getLogger(__name__)
 PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
@@ -105,7 +105,7 @@ class PaperMarkup(Transform):
 
 
 def fold_solutions(_: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the folded solution behind each self-study exercise of a chapter."""
+    """Put the folded solution behind each exercise of a chapter that nobody grades."""
     if not source[0].lstrip().startswith("{"):
         return
     notebook = json.loads(source[0])
@@ -113,9 +113,10 @@ def fold_solutions(_: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         cells.append(cell)
         ident = cell["metadata"].get("exercise")
-        if ident and cell["id"].endswith("-check") and EXERCISES[ident].self_study:
-            text = EXERCISES[ident].solution_cell()
-            cells.append({"cell_type": "markdown", "id": f"{cell['id'][:-6]}-solution", "metadata": {}, "source": text})
+        last = ident in PAPER or cell["id"].endswith("-check")
+        if ident and last and not TASKS[ident].graded:
+            text = TASKS[ident].solution_cell()
+            cells.append({"cell_type": "markdown", "id": f"{TASKS[ident].anchor}-solution", "metadata": {}, "source": text})
     notebook["cells"] = cells
     source[0] = json.dumps(notebook)
 

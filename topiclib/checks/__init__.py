@@ -37,9 +37,11 @@ from topiclib.checks import (
     section_9,
 )
 from topiclib.checks.base import Misconception, Verdict, check, names
+from topiclib.checks.progress_file import Progress, progress
 
 __all__ = [
     "Misconception",
+    "Progress",
     "Verdict",
     "appendix_a",
     "appendix_b",
@@ -53,6 +55,7 @@ __all__ = [
     "errata",
     "names",
     "preface",
+    "progress",
     "section_1",
     "section_2",
     "section_3",

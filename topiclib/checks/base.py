@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import copy
 import html
+import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from topiclib.checks.progress_file import in_notebook, note
+
 Answer = Callable[..., Any]
-Check = Callable[[Answer], None]
+Check = Callable[..., None]
 _CHECKS: dict[str, Check] = {}
 NOT_ANSWERED = "your answer"
 """What a stub's NotImplementedError says; the same error with other words is the learner's own."""
@@ -63,14 +67,35 @@ def names() -> list[str]:
     return sorted(_CHECKS)
 
 
-def check(exercise: str, answer: Answer) -> Verdict:
-    """The verdict on an answer. Raises ValueError for an unknown exercise only."""
+def check(exercise: str, answer: Answer, **arguments: Any) -> Verdict:
+    """The verdict on an answer; in a notebook it is also noted in the progress file (``topiclib.checks.progress``).
+
+    Parameters
+    ----------
+    exercise : its name, "3.3-column-softmax"
+    answer : the function that solves it
+    arguments : what the exercise's statement leaves to the class, as in the call that the notebook came with
+
+    Raises ValueError for an unknown exercise or argument only.
+    """
     if exercise not in _CHECKS:
         raise ValueError(f"exercise = {exercise!r}: must be one of {', '.join(names())}")
+    known = list(inspect.signature(_CHECKS[exercise]).parameters)[1:]
+    if unknown := [name for name in arguments if name not in known]:
+        takes = ", ".join(known) or "nothing"
+        raise ValueError(f"{unknown[0]} = {arguments[unknown[0]]!r}: exercise {exercise} takes {takes} beside the function")
+    verdict = _verdict(exercise, answer, arguments)
+    if in_notebook():
+        note(exercise, verdict.status)
+    return verdict
+
+
+def _verdict(exercise: str, answer: Answer, arguments: dict[str, Any]) -> Verdict:
+    """The verdict of the registered check."""
     if not callable(answer):
         kind = type(answer).__name__
         return Verdict(exercise, "wrong", f"pass the function itself, without calling it; this is a {kind}.", "not-a-function")
-    return verdict_of(exercise, _CHECKS[exercise], answer)
+    return verdict_of(exercise, partial(_CHECKS[exercise], **arguments), answer)
 
 
 def verdict_of(exercise: str, test: Check, answer: Answer) -> Verdict:
