@@ -7,10 +7,10 @@ export OMP_NUM_THREADS = 1
 # What takes long on real text is computed once and kept here; 'make clean' deletes it.
 export TOPICLIB_CACHE ?= $(CURDIR)/_build/results
 
-.PHONY: help book test lab lint unit chapters notebooks repeat bench clean
+.PHONY: help book test lab lint unit chapters notebooks student grade check-exercises repeat bench clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-10s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-15s %s\n", $$1, $$2 }'
 
 book: env ## set up, execute every chapter, render the book to _build/html
 	@$(RUN) -m tools.build
@@ -26,6 +26,7 @@ lint: env ## ruff, mypy, the form of the notebooks, the map of results
 	@$(RUN) -m mypy
 	@$(RUN) -m tools.notebooks check
 	@$(RUN) -m tools.results_map check
+	@$(RUN) -m tools.objectives check
 
 unit: env ## the unit tests
 	@$(RUN) -m pytest -q -n $(JOBS)
@@ -37,6 +38,17 @@ chapters: env ## run every chapter with nbval
 notebooks: env ## bring generated cells and the map of results up to date, clear outputs
 	@$(RUN) -m tools.notebooks sync
 	@$(RUN) -m tools.results_map sync
+	@$(RUN) -m tools.check_exercises sync
+	@$(RUN) -m tools.objectives sync
+
+student: env ## notebooks to hand out, for CHAPTER=... or all; CLASS_SEED=... gives a class its own variants
+	@$(RUN) -m tools.editions $(CHAPTER) $(if $(CLASS_SEED),--class-seed "$(CLASS_SEED)")
+
+grade: env ## grade the notebooks in SUBMISSIONS=... of CHAPTER=... (CLASS_SEED=... as for the students)
+	@$(RUN) -m tools.grading.grade "$(SUBMISSIONS)" --chapter "$(CHAPTER)" $(if $(CLASS_SEED),--class-seed "$(CLASS_SEED)")
+
+check-exercises: env ## every right and wrong answer against the checks; no solution in what is published
+	@$(RUN) -m tools.check_exercises
 
 repeat: env ## execute the built chapters again and compare the printed numbers
 	@$(RUN) -m tools.repeat

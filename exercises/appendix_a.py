@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -36,14 +36,35 @@ def _hidden_without_mask_column(answer: Answer) -> None:
     expect(close(w[1, 6], different), "other-settings", "it fails for other masking probabilities.")
 
 
-def _hidden_nearest_minimiser(answer: Answer) -> None:
+def _hidden_nearest_minimiser(answer: Answer, lines: str = "rows", asked: str = "the end") -> None:
     rng = np.random.default_rng(102)
     x = rng.normal(size=(2, 6))
     moment = x.T @ x
     best, w = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
-    got = as_array(answer(w, best, moment), (6, 6), "the nearest minimiser")
+    turned = [w, best] if lines == "rows" else [w.T, best.T]
+    got = as_array(answer(*turned, moment), (6, 6), "the matrix asked for")
+    move = (got if lines == "rows" else got.T) - (w if asked == "the end" else 0)
     in_range = x.T @ np.linalg.inv(x @ x.T) @ x
-    expect(close(got, w + (best - w) @ in_range, 1e-5), "other-settings", "it fails for another E[x x^T].")
+    expect(close(move, (best - w) @ in_range, 1e-5), "other-settings", "it fails for another E[x x^T].")
+
+
+# What the variants of a-nearest-minimiser are told.
+_ROWS = {
+    "prediction": r"$\mathbf{W}\mathbf{x}$",
+    "step": "(best - w) @ onto_range",
+    "other_side": "onto_range @ (best - w)",
+    "kept": "((w - best) @ null) @ null.T",
+    "smallest": "best @ onto_range",
+}
+_COLUMNS = {
+    "prediction": r"$\mathbf{x}^\top\mathbf{W}$",
+    "step": "onto_range @ (best - w)",
+    "other_side": "(best - w) @ onto_range",
+    "kept": "null @ (null.T @ (w - best))",
+    "smallest": "onto_range @ best",
+}
+_END = {"wanted": "it", "start": "", "other_start": " - w"}
+_MOVE = {"wanted": "by how much each entry has changed on the way, end minus start", "start": " - w", "other_start": ""}
 
 
 EXERCISES = [
@@ -53,6 +74,10 @@ EXERCISES = [
         level="warm-up",
         minutes=6,
         objective="to tell which sums of a row carry the constant, and which the topic",
+        prerequisites=(
+            "[Lemma 1](appendix_a.ipynb#lemma-1)",
+            "sums over blocks of a NumPy array",
+        ),
         function="free_constants",
         statement=r"""
             Somebody hands you a minimiser of the loss under uniform attention: `w`, a NumPy array of shape $(V, V)$ with
@@ -152,6 +177,11 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="to compute a prediction from block sums alone, as equation A.9 does",
+        prerequisites=(
+            "[equation A.9](appendix_a.ipynb#equation-a-9)",
+            "[Assumption 1](03_1_topic_models.ipynb#assumption-1)",
+            "`itertools.combinations`",
+        ),
         function="row_errors",
         statement=r"""
             Row $i$ of $\mathbf{W}$ has the entry `w_mask` in the column of [MASK] and the sums `sums[t - 1]` over topics $t = 1, \dots, T$. Word $i$
@@ -275,6 +305,11 @@ EXERCISES = [
         level="core",
         minutes=15,
         objective="to use the free constant of Lemma 1",
+        prerequisites=(
+            "[Lemma 1](appendix_a.ipynb#lemma-1) with its free constants",
+            "the fractions $m$, $a$ and $r$",
+        ),
+        graded=True,
         function="without_mask_column",
         statement=r"""
             Lemma 1 leaves each row a constant $u_i$. Use it: return the minimiser $\mathbf{W}$, shape $(Tv + 1, Tv + 1)$, whose row 0 and column 0
@@ -388,17 +423,23 @@ EXERCISES = [
         id="a-nearest-minimiser",
         title="the minimiser nearest to a given matrix",
         level="challenge",
-        minutes=20,
+        minutes=25,
         objective="to see what gradient descent keeps of its starting point",
+        prerequisites=(
+            "[the null space of the loss](appendix_a.ipynb#the-same-set-by-brute-force)",
+            "projections onto a subspace, by the pseudo-inverse or by eigenvectors",
+        ),
+        graded=True,
         function="nearest_minimiser",
         statement=r"""
-            The loss is a quadratic function of $\mathbf{W}$ whose minimisers are `best` plus anything with rows in the null space of
-            `moment` $= \mathbb{E}[\mathbf{x}\mathbf{x}^\top]$, a singular symmetric matrix. Given any `w`, return the minimiser with the least Frobenius distance to it.
-            (This is where gradient descent from `w` ends, without a penalty.) All three are $(V, V)$ NumPy arrays; rows of $\mathbf{W}$ are outputs.
+            The loss is a quadratic function of $\mathbf{W}$ whose minimisers are `best` plus anything with {{lines}} in the null space of
+            `moment` $= \mathbb{E}[\mathbf{x}\mathbf{x}^\top]$, a singular symmetric matrix. Take any `w`. Among the minimisers one has the least Frobenius
+            distance to it; this is where gradient descent from `w` ends, without a penalty. Return {{wanted}}. All three are $(V, V)$
+            NumPy arrays; {{lines}} of $\mathbf{W}$ are outputs, so the prediction is {{prediction}}.
         """,
         stub='''
             def nearest_minimiser(w, best, moment):
-                """The minimiser nearest to w; best is some minimiser, moment is E[x x^T]."""
+                """What the exercise asks for; best is some minimiser, moment is E[x x^T]."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
@@ -406,7 +447,8 @@ EXERCISES = [
 
             def nearest_minimiser(w, best, moment):
                 onto_range = moment @ np.linalg.pinv(moment, rcond=1e-10, hermitian=True)
-                return w + (best - w) @ onto_range
+                end = w + {{step}}
+                return end{{start}}
         """,
         alternative="""
             import numpy as np
@@ -414,13 +456,14 @@ EXERCISES = [
             def nearest_minimiser(w, best, moment):
                 values, vectors = np.linalg.eigh(moment)
                 null = vectors[:, values < 1e-9 * values.max()]
-                return best + ((w - best) @ null) @ null.T
+                end = best + {{kept}}
+                return end{{start}}
         """,
         wrong=(
             Wrong(
                 """
                 def nearest_minimiser(w, best, moment):
-                    return best
+                    return best{{start}}
                 """,
                 "ignores-w",
             ),
@@ -430,7 +473,8 @@ EXERCISES = [
 
                 def nearest_minimiser(w, best, moment):
                     onto_range = moment @ np.linalg.pinv(moment, rcond=1e-10)
-                    return best + (w - best) @ onto_range
+                    end = best - {{step}}
+                    return end{{start}}
                 """,
                 "not-a-minimiser",
             ),
@@ -440,14 +484,17 @@ EXERCISES = [
 
                 def nearest_minimiser(w, best, moment):
                     onto_range = moment @ np.linalg.pinv(moment, rcond=1e-10)
-                    return w + onto_range @ (best - w)
+                    end = w + {{other_side}}
+                    return end{{start}}
                 """,
                 "other-side",
             ),
             Wrong(
                 """
                 def nearest_minimiser(w, best, moment):
-                    return w + (best - w) @ moment
+                    onto_range = moment
+                    end = w + {{step}}
+                    return end{{start}}
                 """,
                 "not-a-minimiser",
             ),
@@ -457,7 +504,8 @@ EXERCISES = [
 
                 def nearest_minimiser(w, best, moment):
                     onto_range = moment @ np.linalg.pinv(moment, rcond=1e-10)
-                    return best @ onto_range
+                    end = {{smallest}}
+                    return end{{start}}
                 """,
                 "ignores-w",
             ),
@@ -467,16 +515,92 @@ EXERCISES = [
 
                 def nearest_minimiser(w, best, moment):
                     onto_range = moment @ np.linalg.pinv(moment, rcond=1e-10)
-                    return w @ (np.eye(len(w)) - onto_range) * 2 + best @ onto_range
+                    end = 2 * (w + {{step}}) - {{smallest}}
+                    return end{{start}}
                 """,
                 "not-nearest",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def nearest_minimiser(w, best, moment):
+                    onto_range = moment @ np.linalg.pinv(moment, rcond=1e-10)
+                    end = w + {{step}}
+                    return end{{other_start}}
+                """,
+                "end-or-move",
             ),
         ),
         hidden=_hidden_nearest_minimiser,
         explanation=r"""
             A matrix is a minimiser when it agrees with `best` on the range of $\mathbb{E}[\mathbf{x}\mathbf{x}^\top]$; on the null space it may be anything, so the
-            nearest one keeps there what `w` has. `moment @ pinv(moment)` is the projection onto the range, and it stands on the right, since it
-            acts on the inputs. The gradient $2(\mathbf{W} - \mathbf{W}^\star)\,\mathbb{E}[\mathbf{x}\mathbf{x}^\top]$ has its rows in the range, which is why descent never changes the rest.
+            nearest one keeps there what `w` has. `moment @ pinv(moment)` is the projection onto the range, and it stands on the side on which
+            $\mathbf{W}$ meets the inputs. The gradient of the loss lies in the range, which is why descent never changes the rest.
+        """,
+        variants=(
+            Variant({"lines": "rows", "asked": "the end"}, _ROWS | _END),
+            Variant({"lines": "columns", "asked": "the end"}, _COLUMNS | _END),
+            Variant({"lines": "rows", "asked": "the move"}, _ROWS | _MOVE),
+            Variant({"lines": "columns", "asked": "the move"}, _COLUMNS | _MOVE),
+        ),
+    ),
+]
+
+PAPER = [
+    PaperExercise(
+        id="a-paper-other-random-words",
+        title="random words that are not uniform",
+        level="core",
+        minutes=30,
+        objective="to see which step of a proof uses which assumption",
+        prerequisites=(
+            "[the derivation of Lemma 1](appendix_a.ipynb#the-derivation)",
+            "[Claim 1](appendix_a.ipynb#claim-1-all-other-topics-have-one-sum) and its exchange of topics",
+        ),
+        graded=True,
+        statement=r"""
+            Suppose that a random word is not uniform. It is word $l$ with probability $\pi_l$, whatever the document, with $\sum_l \pi_l = 1$. Everything else
+            is as in Lemma 1, and $1 \le \tau < T$. Let $S_t$ be the sum of row $i \ge 1$ of $\mathbf{W}$ over topic $t$. (a) Derive all conditions under
+            which the row predicts $p_{\mathbf{w}}(i)$ in every document. (b) Which parts of points 2 and 3 of Lemma 1 still hold as they stand, and which do
+            not? (c) Two minimisers have the same block sums. Must they have the same entry at [MASK]? Decide it for uniform $\pi$ and for other $\pi$.
+        """,
+        rubric=(
+            (
+                2,
+                r"The prediction: $m \mathbf{W}_{i0} + a \sum_t S_t q_t + r \sum_l \pi_l \mathbf{W}_{il}$. One point if the last term is there but still has block sums in it.",
+            ),
+            (
+                3,
+                r"The exchange: [MASK] and random words add the same in every document, so only $a S_t/(\tau v)$ changes. Hence $S_{t_1} = S_{t_2}$ for two other topics (1), and own sum minus other sum is $1/a$ (1). Says that $\tau < T$ makes the exchange possible (1).",
+            ),
+            (
+                2,
+                r"The constant term: $m \mathbf{W}_{i0} + a u_i + r \sum_l \pi_l \mathbf{W}_{il} = 0$, or the same in other letters. One point if the condition is named but has an error in a factor.",
+            ),
+            (1, "Point 3 holds as it stands; point 2 does not."),
+            (
+                2,
+                r"For uniform $\pi$ yes, as $\sum_l \pi_l \mathbf{W}_{il}$ is then the sum of all blocks divided by $Tv$ (1). Otherwise no: an example or argument in which weight moves inside a block between words with different $\pi_l$ (1). A $\pi$ that is constant on each topic counts as a case of its own and may be answered yes.",
+            ),
+        ),
+        model_answer=r"""
+            Write $q_t$ for the probability of one word of topic $t$. Word $l$ of topic $t$ shows with probability $a q_t + r \pi_l$, and [MASK] with
+            probability $m$. So $(\mathbf{W}\mathbf{x})_i = m \mathbf{W}_{i0} + a \sum_t S_t q_t + r \sum_l \pi_l \mathbf{W}_{il}$.
+
+            (a) Since $\tau < T$, a document may exchange one of its topics, $t_1$, for a topic $t_2$ that it lacks. The first and the last term do not
+            change, so the prediction changes by $\frac{a}{\tau v}(S_{t_2} - S_{t_1})$. If neither is the topic of $i$, the target does not change, so
+            $S_{t_1} = S_{t_2}$; call the common value $u_i v$. If $t_1$ is the topic of $i$, the target falls by $\frac{1}{\tau v}$, so
+            $S_{t_1} - S_{t_2} = \frac{1}{a}$. With these sums $a \sum_t S_t q_t = a u_i + q$, where $q$ is the target, because $v \sum_t q_t = 1$.
+            What is left must be zero: $m \mathbf{W}_{i0} + a u_i + r \sum_l \pi_l \mathbf{W}_{il} = 0$. Conversely, these conditions make the
+            prediction right in every document.
+
+            (b) Point 3 holds as it stands. Point 2 does not: the entry at [MASK] is now $-\frac{1}{m}\bigl(a u_i + r \sum_l \pi_l \mathbf{W}_{il}\bigr)$.
+
+            (c) For uniform $\pi$ yes: $\sum_l \pi_l \mathbf{W}_{il} = \frac{1}{Tv} \sum_t S_t$ is a function of the block sums. The same is true if $\pi$
+            is constant on each topic. Otherwise no: let $l$ and $l'$ be two words of one topic with $\pi_l > \pi_{l'}$. Add $\epsilon$ to
+            $\mathbf{W}_{il}$, take it off $\mathbf{W}_{il'}$, and take $\frac{r}{m}(\pi_l - \pi_{l'})\,\epsilon$ off $\mathbf{W}_{i0}$. The block sums
+            and all predictions stay.
         """,
     ),
 ]

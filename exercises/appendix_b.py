@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -25,11 +25,29 @@ def _hidden_unequal_topics(answer: Answer) -> None:
     expect(close(got, [1.0, 0.0, 1.9375]), "other-settings", "it fails for other variances.")
 
 
-def _hidden_best_embedding(answer: Answer) -> None:
+def _hidden_best_embedding(answer: Answer, tokens: str = "columns", mask: int = 0) -> None:
     for d in (1, 3, 6):
-        w = as_array(answer(d, 0.7, 6, 2), (d, 13), "W_E")
+        w = as_array(answer(d, 0.7, 6, 2), (d, 13) if tokens == "columns" else (13, d), "the embeddings")
         expect(close((w**2).sum(), d / 0.7), "other-settings", "its squared Frobenius norm is not d/a for six topics of two words.")
 
+
+# What the variants of b-best-embedding are told.
+_COLUMNS = {
+    "shape": "$(d, Tv + 1)$",
+    "line": "column",
+    "layout": "np.hstack([np.zeros((d, 1)), words])",
+    "transposed": "np.hstack([np.zeros((d, 1)), words]).T",
+    "misplaced": "np.hstack([words, np.zeros((d, 1))])",
+}
+_ROWS = {
+    "shape": "$(Tv + 1, d)$",
+    "line": "row",
+    "layout": "np.vstack([np.zeros((1, d)), words.T])",
+    "transposed": "np.vstack([np.zeros((1, d)), words.T]).T",
+    "misplaced": "np.vstack([words.T, np.zeros((1, d))])",
+}
+_COLUMNS_MASK_LAST = _COLUMNS | {"layout": _COLUMNS["misplaced"], "misplaced": _COLUMNS["layout"]}
+_ROWS_MASK_LAST = _ROWS | {"layout": _ROWS["misplaced"], "misplaced": _ROWS["layout"]}
 
 EXERCISES = [
     Exercise(
@@ -38,6 +56,10 @@ EXERCISES = [
         level="warm-up",
         minutes=5,
         objective="equation B.16: what a constant input can be used for",
+        prerequisites=(
+            "equation B.16 ([From Lemma 1 to Theorem 1](appendix_b.ipynb#from-lemma-1-to-theorem-1))",
+            "adding to one column of a NumPy array",
+        ),
         function="absorb_bias",
         statement=r"""
             In every masked document the entry of $\mathbf{x}$ for [MASK] is the same number $m$. Given $\mathbf{E}$ (`e`, shape $(V, V)$) and a bias (`b`, shape
@@ -117,6 +139,17 @@ EXERCISES = [
                 """,
                 "mask-row-left-out",
             ),
+            Wrong(
+                """
+                import numpy as np
+
+                def absorb_bias(e, b, m):
+                    absorbed = np.array(e, dtype=float)
+                    np.fill_diagonal(absorbed, np.diag(absorbed) + np.asarray(b) / m)
+                    return absorbed
+                """,
+                "other-columns",
+            ),
         ),
         hidden=_hidden_absorb_bias,
         explanation=r"""
@@ -130,6 +163,11 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="what symmetry and positive semidefiniteness leave of Theorem 1's constants",
+        prerequisites=(
+            "[Theorem 1](04_token_embeddings.ipynb#theorem-1)",
+            "[which constants are possible](appendix_b.ipynb#which-constants-are-possible)",
+        ),
+        graded=True,
         function="possible_constants",
         statement=r"""
             `u` holds $u_0, u_1, \dots, u_{Tv}$ ($u_0$ first; whole numbers or fractions, so that you may compare with `==`). `c_2` is $\frac{1 - m}{m} > 0$. Return
@@ -225,6 +263,10 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="to derive the soft threshold where directions are not alike",
+        prerequisites=(
+            "[the soft threshold of weight decay](appendix_b.ipynb#weight-decay)",
+            "the minimum of a parabola on a half-line",
+        ),
         function="surviving_eigenvalues",
         statement=r"""
             Suppose that documents vary along orthogonal directions between topics with *different* variances, `kappas[k]` $= \kappa_k > 0$. An
@@ -320,14 +362,20 @@ EXERCISES = [
         level="challenge",
         minutes=25,
         objective="to turn the bound of Eckart and Young into an embedding",
+        prerequisites=(
+            "[fewer dimensions than topics](appendix_b.ipynb#fewer-dimensions-than-topics)",
+            "orthonormal bases and projections in NumPy",
+        ),
+        graded=True,
         function="best_embedding",
         statement=r"""
-            Give $\mathbf{W}^E$ of shape $(d, Tv + 1)$, with $1 \le d \le T$, whose excess loss under Theorem 1's bias is the least possible in $d$ dimensions,
-            $(T - d) \frac{T - \tau}{\tau v T (T - 1)}$, for every $\tau$. `a` is $1 - (1 - p_c) p_m$; column 0 is the embedding of [MASK], the zero vector.
+            Give the embeddings, an array of shape {{shape}} with $1 \le d \le T$, whose excess loss under Theorem 1's bias is the least possible in $d$ dimensions,
+            $(T - d) \frac{T - \tau}{\tau v T (T - 1)}$, for every $\tau$. `a` is $1 - (1 - p_c) p_m$. Each {{line}} is the embedding of
+            a token; {{place}}, with the zero vector.
         """,
         stub='''
             def best_embedding(d, a, num_topics, words_per_topic):
-                """W_E of shape (d, T v + 1) with the least excess loss."""
+                """The embeddings of all tokens with the least excess loss, in d dimensions."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
@@ -338,18 +386,18 @@ EXERCISES = [
                 start = np.column_stack([np.ones(num_topics), np.eye(num_topics)[:, 1:]])
                 topics = np.linalg.qr(start)[0].T[:d]
                 words = np.repeat(topics, words_per_topic, axis=1) / np.sqrt(a * words_per_topic)
-                return np.hstack([np.zeros((d, 1)), words])
+                return {{layout}}
         """,
         alternative="""
             import numpy as np
 
             def best_embedding(d, a, num_topics, words_per_topic):
-                w = np.zeros((d, num_topics * words_per_topic + 1))
+                words = np.zeros((d, num_topics * words_per_topic))
                 for k in range(d):
                     wave = np.cos(np.pi * k * (np.arange(num_topics) + 0.5) / num_topics)
                     row = np.repeat(wave, words_per_topic)
-                    w[k, 1:] = row / np.sqrt(a * (row @ row))
-                return w
+                    words[k] = row / np.sqrt(a * (row @ row))
+                return {{layout}}
         """,
         wrong=(
             Wrong(
@@ -358,7 +406,29 @@ EXERCISES = [
 
                 def best_embedding(d, a, num_topics, words_per_topic):
                     words = np.repeat(np.eye(num_topics)[:d], words_per_topic, axis=1) / np.sqrt(a * words_per_topic)
-                    return np.hstack([np.zeros((d, 1)), words])
+                    return {{transposed}}
+                """,
+                "tokens-and-dimensions",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def best_embedding(d, a, num_topics, words_per_topic):
+                    start = np.column_stack([np.ones(num_topics), np.eye(num_topics)[:, 1:]])
+                    topics = np.linalg.qr(start)[0].T[:d]
+                    words = np.repeat(topics, words_per_topic, axis=1) / np.sqrt(a * words_per_topic)
+                    return {{misplaced}}
+                """,
+                "mask-place",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def best_embedding(d, a, num_topics, words_per_topic):
+                    words = np.repeat(np.eye(num_topics)[:d], words_per_topic, axis=1) / np.sqrt(a * words_per_topic)
+                    return {{layout}}
                 """,
                 "topics-left-out",
             ),
@@ -370,7 +440,7 @@ EXERCISES = [
                     start = np.column_stack([np.ones(num_topics), np.eye(num_topics)[:, 1:]])
                     topics = np.linalg.qr(start)[0].T[-d:]
                     words = np.repeat(topics, words_per_topic, axis=1) / np.sqrt(a * words_per_topic)
-                    return np.hstack([np.zeros((d, 1)), words])
+                    return {{layout}}
                 """,
                 "no-mean",
             ),
@@ -382,7 +452,7 @@ EXERCISES = [
                     start = np.column_stack([np.ones(num_topics), np.eye(num_topics)[:, 1:]])
                     topics = np.linalg.qr(start)[0].T[:d]
                     words = np.repeat(topics, words_per_topic, axis=1) / (a * np.sqrt(words_per_topic))
-                    return np.hstack([np.zeros((d, 1)), words])
+                    return {{layout}}
                 """,
                 "no-square-root",
             ),
@@ -393,7 +463,8 @@ EXERCISES = [
                 def best_embedding(d, a, num_topics, words_per_topic):
                     start = np.column_stack([np.ones(num_topics), np.eye(num_topics)[:, 1:]])
                     topics = np.linalg.qr(start)[0].T[:d]
-                    return np.hstack([np.zeros((d, 1)), np.repeat(topics, words_per_topic, axis=1) / np.sqrt(a)])
+                    words = np.repeat(topics, words_per_topic, axis=1) / np.sqrt(a)
+                    return {{layout}}
                 """,
                 "not-divided-by-v",
             ),
@@ -405,7 +476,7 @@ EXERCISES = [
                     group = np.arange(num_topics) * d // num_topics
                     topics = (group == np.arange(d)[:, None]).astype(float)
                     words = np.repeat(topics, words_per_topic, axis=1) / np.sqrt(a * words_per_topic)
-                    return np.hstack([np.zeros((d, 1)), words])
+                    return {{layout}}
                 """,
                 "not-a-projection",
             ),
@@ -415,6 +486,74 @@ EXERCISES = [
             $\frac{1}{a}$ times a projection is the matrix of dot products of an orthonormal basis divided by $\sqrt{a}$. The basis must hold the vector of ones,
             which belongs to the mean, and any $d - 1$ directions that are constant inside topics. Merging topics into $d$ groups of one size is such a choice as
             well, if the blocks are scaled to be a projection.
+        """,
+        variants=(
+            Variant({"tokens": "columns", "mask": 0}, _COLUMNS | {"place": "[MASK] comes first"}),
+            Variant({"tokens": "rows", "mask": 0}, _ROWS | {"place": "[MASK] comes first"}),
+            Variant({"tokens": "columns", "mask": -1}, _COLUMNS_MASK_LAST | {"place": "[MASK] comes last"}),
+            Variant({"tokens": "rows", "mask": -1}, _ROWS_MASK_LAST | {"place": "[MASK] comes last"}),
+        ),
+    ),
+]
+
+PAPER = [
+    PaperExercise(
+        id="b-paper-topic-means",
+        title="the embedding of [MASK] and the means of the topics",
+        level="core",
+        minutes=30,
+        objective="to read geometry off block sums",
+        prerequisites=(
+            "[Theorem 1](04_token_embeddings.ipynb#theorem-1)",
+            "[which constants are possible](appendix_b.ipynb#which-constants-are-possible)",
+            "dot products of means of vectors",
+        ),
+        graded=True,
+        statement=r"""
+            Let $\mathbf{W}^E$ be optimal, so that $\mathbf{E} = \mathbf{W}^{E\top}\mathbf{W}^E$ has the form of Theorem 1, and let $\bar{u}$ be the common mean of
+            the $u_i$ of a topic. Write $\mathbf{e}_0$ for the embedding of [MASK], $\bar{\mathbf{e}}_t$ for the mean embedding of the $v$ words of topic $t$,
+            and $\mathbf{f}_t = \bar{\mathbf{e}}_t + \frac{1}{c_2} \mathbf{e}_0$. (a) Compute all dot products among $\mathbf{e}_0, \bar{\mathbf{e}}_1, \dots,
+            \bar{\mathbf{e}}_T$. (b) Show that $\mathbf{f}_1, \dots, \mathbf{f}_T$ are orthogonal to each other and to $\mathbf{e}_0$, and find their length.
+            (c) Which dimensions $d$ are possible if $\mathbf{e}_0 = 0$, and which if $\mathbf{e}_0 \ne 0$? (d) Say in words where [MASK] lies.
+        """,
+        rubric=(
+            (
+                3,
+                r"The dot products: $\mathbf{e}_0 \cdot \mathbf{e}_0 = c_2^2 \bar{u}$, $\mathbf{e}_0 \cdot \bar{\mathbf{e}}_t = -c_2 \bar{u}$, and $\bar{\mathbf{e}}_t \cdot \bar{\mathbf{e}}_{t'} = \bar{u}$, plus $\frac{1}{av}$ if $t = t'$. One point for each of the three kinds.",
+            ),
+            (
+                1,
+                r"Says that a mean of rows and columns of $\mathbf{E}$ is what is needed: a block sum divided by $v$, and once more averaged over the words.",
+            ),
+            (
+                3,
+                r"$\mathbf{f}_t \cdot \mathbf{e}_0 = 0$ (1), $\mathbf{f}_t \cdot \mathbf{f}_{t'} = 0$ for $t \ne t'$ (1), and the length $1/\sqrt{av}$ (1), with the computation.",
+            ),
+            (
+                2,
+                r"$d \ge T$ if $\mathbf{e}_0 = 0$ and $d \ge T + 1$ otherwise, because orthogonal vectors that are not zero are independent. One point without a reason.",
+            ),
+            (
+                1,
+                r"In words: the part that all topic means share is $-\frac{1}{c_2}\mathbf{e}_0$, so [MASK] points away from the mean of all words, at right angles to every difference between topics.",
+            ),
+        ),
+        model_answer=r"""
+            (a) Averages over words turn entries of $\mathbf{E}$ into block sums. The corner gives $\mathbf{e}_0 \cdot \mathbf{e}_0 = \mathbf{E}_{00} = -c_2 u_0
+            = c_2^2\, \bar{u}$. Row 0 sums to $u_0 v$ over each topic, so $\mathbf{e}_0 \cdot \bar{\mathbf{e}}_t = u_0 = -c_2 \bar{u}$. The row of a word $i$ of
+            topic $t$ sums to $u_i v$ over another topic and to $\frac{1}{a} + u_i v$ over its own. Divide by $v$ and average over the words $i$ of $t$:
+            $\bar{\mathbf{e}}_t \cdot \bar{\mathbf{e}}_{t'} = \bar{u}$ for $t \ne t'$, and $\bar{\mathbf{e}}_t \cdot \bar{\mathbf{e}}_t = \bar{u} + \frac{1}{av}$.
+
+            (b) $\mathbf{f}_t \cdot \mathbf{e}_0 = -c_2 \bar{u} + \frac{1}{c_2} c_2^2 \bar{u} = 0$. Therefore $\mathbf{f}_t \cdot \mathbf{f}_{t'} = \mathbf{f}_t \cdot
+            \bar{\mathbf{e}}_{t'} = \bar{\mathbf{e}}_t \cdot \bar{\mathbf{e}}_{t'} + \frac{1}{c_2} \mathbf{e}_0 \cdot \bar{\mathbf{e}}_{t'} =
+            \bar{\mathbf{e}}_t \cdot \bar{\mathbf{e}}_{t'} - \bar{u}$. This is 0 for two topics and $\frac{1}{av}$ for $t = t'$. All $\mathbf{f}_t$ have the
+            length $1/\sqrt{av}$.
+
+            (c) Orthogonal vectors that are not zero are independent. So there are $T$ of them in any case, and $T + 1$ if $\mathbf{e}_0 \ne 0$: $d \ge T$ or
+            $d \ge T + 1$. Both bounds are reached: by the blocks, and by the chapter's matrix with all $u_i = \bar{u}$.
+
+            (d) Every topic's mean is $-\frac{1}{c_2} \mathbf{e}_0$ plus a vector of its own. What all words share is a multiple of the embedding of [MASK],
+            with a negative sign: [MASK] points away from the mean of all words, and is orthogonal to all differences between topics.
         """,
     ),
 ]

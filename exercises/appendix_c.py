@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 from topiclib.documents import DocumentSettings, infinite_documents
 from topiclib.masking import MaskingSettings, masked_distribution
@@ -19,7 +19,11 @@ def _hidden_block_means(answer: Answer) -> None:
 def _hidden_effective_topics(answer: Answer) -> None:
     weights = np.random.default_rng(4).dirichlet([0.3, 0.2, 1.0, 0.7], size=50)
     total = sum(float(row @ row) for row in weights)
-    expect(close(answer(weights), len(weights) / total), "other-weights", "it fails on other weights.")
+    expect(
+        close(as_array(answer(weights), (), "the number of topics"), len(weights) / total),
+        "other-weights",
+        "it fails on other weights.",
+    )
 
 
 def _hidden_steps_needed(answer: Answer) -> None:
@@ -27,7 +31,11 @@ def _hidden_steps_needed(answer: Answer) -> None:
         steps, error = 0, 1.0
         while 1 - error < fraction:
             steps, error = steps + 1, error * (1 - 2 * rate * eigenvalue)
-        expect(close(answer(eigenvalue, rate, fraction), steps), "other-rates", "it fails for other rates and fractions.")
+        expect(
+            close(as_array(answer(eigenvalue, rate, fraction), (), "the number of steps"), steps),
+            "other-rates",
+            "it fails for other rates and fractions.",
+        )
 
 
 def _hidden_silent_penalty(answer: Answer) -> None:
@@ -39,17 +47,39 @@ def _hidden_silent_penalty(answer: Answer) -> None:
         expect(penalty > 0 and abs(w.different_topic) < 1e-6 * abs(w.same_topic), "other-settings", hint)
 
 
-def _hidden_descent_limit(answer: Answer) -> None:
+def _hidden_descent_limit(answer: Answer, rows: str = "outputs", cross: str = "x y") -> None:
     documents = infinite_documents(DocumentSettings.theory(topics_per_doc=2, num_topics=3, words_per_topic=2))
     x = masked_distribution(documents, MaskingSettings(0.3, 0.2, 0.1))
-    second, cross = x.T @ x / len(x), x.T @ documents / len(x)
+    second, x_y = x.T @ x / len(x), x.T @ documents / len(x)
     start = np.random.default_rng(5).normal(size=(7, 7))
-    found = as_array(answer(start, second, cross), (7, 7), "the limit")
+    turned = start if rows == "outputs" else start.T
+    found = as_array(answer(turned, second, x_y if cross == "x y" else x_y.T), (7, 7), "the limit")
+    found = found if rows == "outputs" else found.T
     _, s, vt = np.linalg.svd(second)
     silent = vt[s < 1e-9 * s[0]]
-    good = close(found @ second, cross.T, 1e-5) and close(found @ silent.T, start @ silent.T, 1e-5)
+    good = close(found @ second, x_y.T, 1e-5) and close(found @ silent.T, start @ silent.T, 1e-5)
     expect(good, "other-moments", "it fails on the moments of the course's own documents.")
 
+
+# What the variants of c-descent-limit are told.
+_COLUMN_VECTORS = {
+    "loss": r"$\mathbb{E} \|\mathbf{W} \mathbf{x} - \mathbf{y}\|^2$",
+    "fitted": "cross.T @ inverse",
+    "turned": "cross @ inverse",
+    "kept": "start @ silent",
+    "wrong_side": "silent @ start",
+    "slope": "(w @ second - cross.T)",
+}
+_ROW_VECTORS = {
+    "loss": r"$\mathbb{E} \|\mathbf{x}^\top \mathbf{W} - \mathbf{y}^\top\|^2$",
+    "fitted": "inverse @ cross.T",
+    "turned": "inverse @ cross",
+    "kept": "silent @ start",
+    "wrong_side": "start @ silent",
+    "slope": "(second @ w - cross.T)",
+}
+_X_FIRST = {"moment": r"$\mathbb{E}[\mathbf{x}\mathbf{y}^\top]$"}
+_Y_FIRST = {"moment": r"$\mathbb{E}[\mathbf{y}\mathbf{x}^\top]$"}
 
 EXERCISES = [
     Exercise(
@@ -58,6 +88,10 @@ EXERCISES = [
         level="warm-up",
         minutes=8,
         objective="step 2 of the proof of Theorem 2: what the least norm does to the entries that Lemma 1 leaves free",
+        prerequisites=(
+            "step 2 of [the proof of Theorem 2](appendix_c.ipynb#c2-the-smallest-of-the-minimisers)",
+            "reshaping and means along an axis",
+        ),
         function="smallest_with_sums",
         statement=r"""
             `w` is a matrix of shape $(Tv + 1, Tv + 1)$. Consider all matrices that have, in every row, the same entry in column 0 as `w` and
@@ -168,6 +202,10 @@ EXERCISES = [
         level="warm-up",
         minutes=8,
         objective="what of a topic mixture the optimal value matrix depends on",
+        prerequisites=(
+            "[topics drawn by LDA](appendix_c.ipynb#topics-drawn-by-lda)",
+            "the second moment of a random vector",
+        ),
         function="topics_of_mixture",
         statement=r"""
             `weights` has shape (documents, $T$): each row is a document's topic weights, and sums to 1. All documents are equally likely, and no
@@ -250,6 +288,10 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="to read the speed of training off an eigenvalue",
+        prerequisites=(
+            "[the path of gradient descent](appendix_c.ipynb#the-path-of-gradient-descent)",
+            "logarithms of a geometric decay",
+        ),
         function="steps_needed",
         statement=r"""
             Gradient descent on the exact squared loss of stage 1 starts at zero. Along a direction in which $\mathbb{E}[\mathbf{x}\mathbf{x}^\top]$ has the
@@ -334,6 +376,11 @@ EXERCISES = [
         level="core",
         minutes=20,
         objective="to work with the exact ridge solution, and to see that Theorem 2's small negative entry is a balance of two parts",
+        prerequisites=(
+            "[the exact ridge solution](appendix_c.ipynb#ridge)",
+            r"its eigenvalues $s_0$ and $\\kappa$ ([the spectrum](appendix_c.ipynb#the-spectrum))",
+        ),
+        graded=True,
         function="silent_penalty",
         statement=r"""
             The paper says that a word "does not contribute to predicting words of *different topics*". In the limit of Theorem 2 it does, a little:
@@ -438,11 +485,16 @@ EXERCISES = [
         level="challenge",
         minutes=25,
         objective="what silent directions do to training",
+        prerequisites=(
+            "[the path of gradient descent](appendix_c.ipynb#the-path-of-gradient-descent)",
+            "pseudo-inverse and projections of a symmetric matrix",
+        ),
+        graded=True,
         function="limit_of_descent",
         statement=r"""
-            Gradient descent on $\mathbb{E} \|\mathbf{W} \mathbf{x} - \mathbf{y}\|^2$, with a learning rate small enough to converge, starts at the matrix
+            Gradient descent on {{loss}}, with a learning rate small enough to converge, starts at the matrix
             `start`, which need not be zero. Return its limit. `second` is $\mathbb{E}[\mathbf{x}\mathbf{x}^\top]$, which may be singular, and `cross` is
-            $\mathbb{E}[\mathbf{x}\mathbf{y}^\top]$; all three have shape $(V, V)$. You may take it that the loss has a minimiser.
+            {{moment}}; all three have shape $(V, V)$. You may take it that the loss has a minimiser.
         """,
         stub='''
             def limit_of_descent(start, second, cross):
@@ -455,7 +507,7 @@ EXERCISES = [
             def limit_of_descent(start, second, cross):
                 inverse = np.linalg.pinv(second, hermitian=True)
                 silent = np.eye(len(second)) - second @ inverse
-                return cross.T @ inverse + start @ silent
+                return {{fitted}} + {{kept}}
         """,
         alternative="""
             import numpy as np
@@ -464,7 +516,7 @@ EXERCISES = [
                 w = np.array(start, dtype=float)
                 rate = 0.5 / np.linalg.eigvalsh(second).max()
                 for _ in range(5000):
-                    w = w - 2 * rate * (w @ second - cross.T)
+                    w = w - 2 * rate * {{slope}}
                 return w
         """,
         wrong=(
@@ -473,7 +525,8 @@ EXERCISES = [
                 import numpy as np
 
                 def limit_of_descent(start, second, cross):
-                    return cross.T @ np.linalg.pinv(second)
+                    inverse = np.linalg.pinv(second)
+                    return {{fitted}}
                 """,
                 "start-forgotten",
             ),
@@ -482,7 +535,8 @@ EXERCISES = [
                 import numpy as np
 
                 def limit_of_descent(start, second, cross):
-                    return start + cross.T @ np.linalg.pinv(second)
+                    inverse = np.linalg.pinv(second)
+                    return start + {{fitted}}
                 """,
                 "start-kept-whole",
             ),
@@ -492,7 +546,8 @@ EXERCISES = [
 
                 def limit_of_descent(start, second, cross):
                     inverse = np.linalg.pinv(second)
-                    return cross.T @ inverse + start @ second @ inverse
+                    silent = second @ inverse
+                    return {{fitted}} + {{kept}}
                 """,
                 "moving-part-kept",
             ),
@@ -502,7 +557,8 @@ EXERCISES = [
 
                 def limit_of_descent(start, second, cross):
                     inverse = np.linalg.pinv(second)
-                    return cross.T @ inverse + (np.eye(len(second)) - second @ inverse) @ start
+                    silent = np.eye(len(second)) - second @ inverse
+                    return {{fitted}} + {{wrong_side}}
                 """,
                 "wrong-side",
             ),
@@ -512,7 +568,8 @@ EXERCISES = [
 
                 def limit_of_descent(start, second, cross):
                     inverse = np.linalg.pinv(second)
-                    return cross @ inverse + start @ (np.eye(len(second)) - second @ inverse)
+                    silent = np.eye(len(second)) - second @ inverse
+                    return {{turned}} + {{kept}}
                 """,
                 "cross-transposed",
             ),
@@ -521,7 +578,8 @@ EXERCISES = [
                 import numpy as np
 
                 def limit_of_descent(start, second, cross):
-                    return np.linalg.solve(second + 0.01 * np.eye(len(second)), cross).T
+                    inverse = np.linalg.inv(second + 0.01 * np.eye(len(second)))
+                    return {{fitted}}
                 """,
                 "not-a-minimiser",
             ),
@@ -529,7 +587,80 @@ EXERCISES = [
         hidden=_hidden_descent_limit,
         explanation=r"""
             Along an eigenvector with a positive eigenvalue the start is forgotten, and the limit is the least-squares solution. Along one with
-            eigenvalue zero the gradient is zero, and the start stays. Rows of $\mathbf{W}$ meet $\mathbf{x}$, so the projection stands on the right.
+            eigenvalue zero the gradient is zero, and the start stays. The projection stands on the side on which $\mathbf{W}$ meets $\mathbf{x}$.
+        """,
+        variants=(
+            Variant({"rows": "outputs", "cross": "x y"}, _COLUMN_VECTORS | _X_FIRST),
+            Variant(
+                {"rows": "outputs", "cross": "y x"},
+                _COLUMN_VECTORS
+                | _Y_FIRST
+                | {"fitted": "cross @ inverse", "turned": "cross.T @ inverse", "slope": "(w @ second - cross)"},
+            ),
+            Variant(
+                {"rows": "inputs", "cross": "x y"},
+                _ROW_VECTORS
+                | _X_FIRST
+                | {"fitted": "inverse @ cross", "turned": "inverse @ cross.T", "slope": "(second @ w - cross)"},
+            ),
+            Variant({"rows": "inputs", "cross": "y x"}, _ROW_VECTORS | _Y_FIRST),
+        ),
+    ),
+]
+
+PAPER = [
+    PaperExercise(
+        id="c-paper-random-start",
+        title="what a random start leaves behind",
+        level="core",
+        minutes=25,
+        objective="to say how near training from small random weights comes to Theorem 2",
+        prerequisites=(
+            "[the path of gradient descent](appendix_c.ipynb#the-path-of-gradient-descent)",
+            "[the spectrum](appendix_c.ipynb#the-spectrum), with its zeros",
+            "mean and trace of a quadratic form",
+        ),
+        graded=True,
+        statement=r"""
+            $\mathbf{W}_0$ has independent entries with mean 0 and variance $\sigma^2$. Gradient descent on the loss of stage 1, without a penalty and with a
+            learning rate $\eta < 1/s_0$, starts there; $1 \le \tau < T$. Let $\mathbf{W}_\infty$ be its limit and $\mathbf{W}^\star$ Theorem 2's matrix. (a) Show that
+            $\mathbf{W}_\infty - \mathbf{W}^\star = \mathbf{W}_0 \mathbf{\Pi}$ with a projection $\mathbf{\Pi}$, and say onto what. (b) Compute
+            $\mathbb{E}\, \|\mathbf{W}_\infty - \mathbf{W}^\star\|_F^2$ as a function of $T$, $v$ and $\sigma$. (c) For $T = v = 10$ and the paper's masks
+            $\|\mathbf{W}^\star\|_F^2$ is 12.48. Below which $\sigma$ is the expected squared error less than one hundredth of that? (d) Does the random
+            part cost anything in stage 1? Does training longer remove it?
+        """,
+        rubric=(
+            (
+                3,
+                r"(a) $\mathbf{W}_{t+1} - \mathbf{W}^\star = (\mathbf{W}_t - \mathbf{W}^\star)(\mathbf{I} - 2\eta\mathbf{S})$ (1); along eigenvalues $s_0$ and $\kappa$ the factor is below one in absolute value, which is where the bound on $\eta$ is used, and along zeros it is one (1); $\mathbf{W}^\star$ has nothing in the silent directions, so only $\mathbf{W}_0\mathbf{\Pi}$ is left (1).",
+            ),
+            (1, r"$\mathbf{\Pi}$ is the orthogonal projection onto the null space of $\mathbb{E}[\mathbf{x}\mathbf{x}^\top]$."),
+            (
+                3,
+                r"(b) $\sigma^2 (Tv + 1)\,(T(v - 1) + 1)$: each row adds $\sigma^2$ times the trace of $\mathbf{\Pi}$ (2), and there are $Tv + 1$ rows (1). One point only if the trace is argued and its value is wrong.",
+            ),
+            (1, r"(c) $\sigma < 0.0037$, from $9191\, \sigma^2 < 0.1248$; a result that follows from a wrong (b) counts."),
+            (
+                2,
+                "(d) No cost: a silent direction never changes a prediction (1). Training longer does not remove it, only a penalty does (1).",
+            ),
+        ),
+        model_answer=r"""
+            (a) Since $\mathbf{C}^\top = \mathbf{W}^\star \mathbf{S}$, each step multiplies the error: $\mathbf{W}_{t+1} - \mathbf{W}^\star = (\mathbf{W}_t -
+            \mathbf{W}^\star)(\mathbf{I} - 2\eta\mathbf{S})$. $\mathbf{S}$ has the eigenvalues $s_0$, $\kappa$ and 0. With $0 < \eta < 1/s_0$ and
+            $\kappa \le s_0$ the factors $1 - 2\eta s_0$ and $1 - 2\eta\kappa$ lie strictly between $-1$ and 1, so their powers vanish. Along the null space
+            the factor is 1. Hence $\mathbf{W}_\infty - \mathbf{W}^\star = (\mathbf{W}_0 - \mathbf{W}^\star)\mathbf{\Pi}$, with $\mathbf{\Pi}$ the orthogonal projection
+            onto the null space of $\mathbf{S}$. The smallest minimiser has no part there, or removing it would give a smaller one. So $\mathbf{W}^\star
+            \mathbf{\Pi} = 0$, and $\mathbf{W}_0 \mathbf{\Pi}$ is left.
+
+            (b) A row $\mathbf{w}$ of $\mathbf{W}_0$ has $\mathbb{E}\, \|\mathbf{w}\mathbf{\Pi}\|^2 = \mathbb{E}\, \mathbf{w}\mathbf{\Pi}\mathbf{w}^\top = \sigma^2
+            \operatorname{tr} \mathbf{\Pi}$, and the trace of a projection is the dimension of its image, here $T(v-1) + 1$. There are $Tv + 1$ rows:
+            $\sigma^2 (Tv + 1)(T(v-1) + 1)$.
+
+            (c) $101 \cdot 91 = 9191$. From $9191\, \sigma^2 < 0.1248$ follows $\sigma < 0.0037$.
+
+            (d) The random part lies in directions in which $\mathbf{x}$ never moves, so it changes no prediction and costs nothing in stage 1. For the same
+            reason the gradient is zero there and stays zero: longer training does not remove it. A penalty does, however small, if training lasts.
         """,
     ),
 ]

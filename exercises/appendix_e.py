@@ -1,8 +1,10 @@
 """Exercises of Appendix E, joint training of the attention."""
 
+from typing import Any
+
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -35,6 +37,74 @@ def _hidden_average_weights(answer: Answer) -> None:
     expect(close(got, [1.5, 0.5], 1e-4), "other-shares", "it fails for a document with an absent topic.")
 
 
+_PULLS = {
+    "constant": lambda y: 1.0,
+    "sigmoid": lambda y: float(1 / (1 + np.exp(y))),
+    "squared": lambda y: 2 * (1 - y),
+}
+
+
+def _hidden_race(answer: Answer, loss: str = "sigmoid") -> None:
+    votes, scores = np.array([0.1, 0.4, 0.0, 0.2]), np.array([0.3, 0.0, -0.5, 0.1])
+    right, steps = np.array([votes, scores]), 500
+
+    def moved(state: Any, by: Any, step: float) -> Any:
+        weights = np.exp(by[1]) / np.exp(by[1]).sum()
+        prediction = by[0] @ weights
+        return state + step * _PULLS[loss](prediction) * np.array([weights, weights * (by[0] - prediction)])
+
+    for _ in range(steps):  # the midpoint rule
+        right = moved(right, moved(right, right, 1.25 / steps), 2.5 / steps)
+    found = as_array(answer(votes, scores, 2.5), (2, 4), "votes and scores")
+    expect(np.abs(found - right).max() < 2e-3, "other-start", "it fails for another start.")
+
+
+# What the variants of e-race are told.
+_CONSTANT = {
+    "loss_text": r"$L = -y$, as cross-entropy is at the start, where every prediction is far too small",
+    "pull": "1.0",
+    "other_pull": "y",
+}
+_SIGMOID = {
+    "loss_text": r"$L = \ln(1 + e^{-y})$, a cross-entropy with two classes",
+    "pull": "1 / (1 + np.exp(y))",
+    "other_pull": "1.0",
+}
+_SQUARED = {
+    "loss_text": r"$L = (y - 1)^2$, a squared loss",
+    "pull": "2 * (1 - y)",
+    "other_pull": "1.0",
+}
+
+_RACE = """
+import numpy as np
+
+def race(votes, scores, clock):
+    def speed(state):
+        w, k = state
+        a = np.exp(k - k.max())
+        a = a / a.sum()
+        y = a @ w
+        pull = {{pull}}
+        return np.array([pull * a, pull * a * (w - y)])
+
+    state, steps = np.array([votes, scores], dtype=float), 100
+    h = clock / steps
+    for _ in range(steps):
+        first = speed(state)
+        second = speed(state + h / 2 * first)
+        third = speed(state + h / 2 * second)
+        state = state + h / 6 * (first + 2 * second + 2 * third + speed(state + h * third))
+    return state
+"""
+
+
+def _race(right: str, mistake: str, hint: str) -> Wrong:
+    """The solution of e-race with one mistake."""
+    assert right in _RACE, right
+    return Wrong(_RACE.replace(right, mistake), hint)
+
+
 EXERCISES = [
     Exercise(
         id="e-gap-share",
@@ -42,6 +112,10 @@ EXERCISES = [
         level="warm-up",
         minutes=4,
         objective="comparing losses with what there is to gain, not with zero",
+        prerequisites=(
+            "[what joint training gains](appendix_e.ipynb#what-joint-training-gains)",
+            "fractions of a distance",
+        ),
         function="share_of_gain",
         statement=r"""
             Frozen attention reaches the loss `frozen`, joint training `joint`. A predictor that knows nothing has the loss `nothing`, the best of
@@ -106,6 +180,11 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="what exactly is averaged when attention is compared by relation",
+        prerequisites=(
+            "[attention by relation](appendix_e.ipynb#e2-attention-by-relation)",
+            "Boolean masks in NumPy",
+        ),
+        graded=True,
         function="relation_averages",
         statement=r"""
             `a` is the attention $A$ of one document, of shape $(N, N)$ with columns that sum to 1; `tokens` are its $N$ token ids, with 0 for
@@ -220,6 +299,10 @@ EXERCISES = [
         level="core",
         minutes=8,
         objective="reading columns of the value matrix as votes",
+        prerequisites=(
+            "[the dark columns](appendix_e.ipynb#the-dark-columns)",
+            "means over parts of a column",
+        ),
         function="column_strength",
         statement=r"""
             `w_v` is $\mathbf{W}^V$ of shape $(Tv + 1, Tv + 1)$, row and column 0 for [MASK]; topic $t$ has the words $(t-1)v + 1$ to $tv$,
@@ -314,6 +397,10 @@ EXERCISES = [
         level="challenge",
         minutes=15,
         objective="why the ratio of average weights is smaller than the ratio of each query",
+        prerequisites=(
+            "[against Theorem 3](appendix_e.ipynb#against-theorem-3)",
+            "weighted means over pairs",
+        ),
         function="average_weights",
         statement=r"""
             A very long document without masking has the topic `shares` $x_1, \dots, x_T$ (they sum to 1). Every position gives words of its own
@@ -393,6 +480,135 @@ EXERCISES = [
             A query of topic $t$ has the total $Z_t = 1 + (s - 1) x_t$: it gives $s / Z_t$ to its own topic and $1 / Z_t$ to others. Topic $t$ has
             $x_t^2$ of the pairs with itself and $x_t (1 - x_t)$ of the pairs with others. Large topics have large totals and most of the
             same-topic pairs, so the average same-topic weight is pulled down more than the other one.
+        """,
+    ),
+    Exercise(
+        id="e-race",
+        title="how a spokesman is elected",
+        level="challenge",
+        minutes=40,
+        objective="to turn the story of the dark columns into equations, and to solve them",
+        prerequisites=(
+            "[the dark columns](appendix_e.ipynb#the-dark-columns)",
+            "the derivative of a softmax",
+            "a method for ordinary differential equations, such as Runge and Kutta's or SciPy's `solve_ivp`",
+        ),
+        graded=True,
+        function="race",
+        statement=r"""
+            The smallest model of the race between the words of a topic. Word $l$ casts the vote $w_l$ for the topic and gets the attention $a_l$, the softmax of the scores
+            $k_l$. The prediction is $y = \sum_l a_l w_l$. Votes and scores follow gradient descent with small steps (gradient flow: each number moves at
+            minus the derivative of the loss with respect to it), with the loss {{loss_text}}. From `votes` and `scores`, arrays of shape $(n,)$ at the clock zero, compute both at the clock
+            `clock` and return them as an array of shape $(2, n)$, votes first. Three correct digits are enough. (When you have it, give one word a small lead, and compare the three
+            losses $-y$, $\ln(1 + e^{-y})$ and $(y - 1)^2$: under which does one word end up with all attention?)
+        """,
+        stub='''
+            def race(votes, scores, clock):
+                """(2, n): votes and scores at the given clock."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference=_RACE,
+        alternative="""
+            import numpy as np
+            from scipy.integrate import solve_ivp
+
+            def race(votes, scores, clock):
+                n = len(votes)
+
+                def velocity(_, state):
+                    w, k = state[:n], state[n:]
+                    shifted = np.exp(k - np.max(k))
+                    a = shifted / np.sum(shifted)
+                    y = np.dot(a, w)
+                    softmax_slope = np.diag(a) - np.outer(a, a)
+                    return np.concatenate([a, softmax_slope @ w]) * ({{pull}})
+
+                if clock == 0:
+                    return [list(votes), list(scores)]
+                run = solve_ivp(velocity, (0, clock), np.concatenate([votes, scores]), rtol=1e-9, atol=1e-11)
+                return run.y[:, -1].reshape(2, n)
+        """,
+        wrong=(
+            _race("np.array([pull * a, pull * a * (w - y)])", "-np.array([pull * a, pull * a * (w - y)])", "wrong-sign"),
+            _race("pull * a * (w - y)", "pull * a * w", "softmax-sum"),
+            _race("pull * a * (w - y)", "pull * (w - y)", "attention-forgotten"),
+            _race("np.array([pull * a,", "np.array([pull + 0 * a,", "votes-alike"),
+            _race("pull = {{pull}}", "pull = {{other_pull}}", "other-loss"),
+            _race(
+                "    state, steps = ",
+                "    return np.array([votes, scores]) + clock * speed(np.array([votes, scores]))\n    state, steps = ",
+                "one-step",
+            ),
+            _race("    return state\n", "    return state[::-1]\n", "votes-first"),
+        ),
+        hidden=_hidden_race,
+        explanation=r"""
+            With the pull $p = -\frac{dL}{dy}$ the equations are $\dot{w}_l = p\, a_l$ and $\dot{k}_l = p\, a_l (w_l - y)$: the derivative of the softmax takes the mean vote off. A word
+            with more attention learns its vote faster, and a word whose vote is above the mean gains attention, the faster the more it has. So a lead grows. The
+            pull is all in which the losses differ. With $L = -y$ it never ends, with $\ln(1 + e^{-y})$ it fades slowly, with $(y - 1)^2$ it is gone once
+            $y = 1$, and the race stops half way.
+        """,
+        variants=(
+            Variant({"loss": "sigmoid"}, _SIGMOID),
+            Variant({"loss": "constant"}, _CONSTANT),
+            Variant({"loss": "squared"}, _SQUARED),
+        ),
+    ),
+]
+
+PAPER = [
+    PaperExercise(
+        id="e-paper-diluted-ratio",
+        title="what Table 3's average can prove",
+        level="core",
+        minutes=30,
+        objective="to show that an average is a bound, and on which side",
+        prerequisites=(
+            "[attention by relation](appendix_e.ipynb#e2-attention-by-relation)",
+            "[exercise e-average-ratio](appendix_e.ipynb#exercise-e-average-ratio)",
+            "weighted means; Chebyshev's inequality on sums, or an argument in its place",
+        ),
+        graded=True,
+        statement=r"""
+            A very long document without masking has the topic shares $x_1, \dots, x_T$, which sum to 1, and two of them at least are positive. Every query gives words of its own topic $s > 1$ times
+            the weight of words of other topics. Let $R$ be the average weight over all pairs of positions of the same topic, divided by that over all pairs of
+            different topics. (a) Write both averages with $Z_t = 1 + (s - 1)x_t$. (b) Prove $1 < R \le s$. (c) When is $R = s$? (d) A table reports $R = 3.3$, averaged over the pairs of many documents. May one conclude that
+            attention prefers the own topic? That every query has $s \ge 3.3$?
+        """,
+        rubric=(
+            (
+                2,
+                r"(a) Same: $\frac{\sum_t x_t^2\, s/Z_t}{\sum_t x_t^2}$; different: $\frac{\sum_t x_t(1 - x_t)/Z_t}{\sum_t x_t(1 - x_t)}$, both up to the same factor. One point each.",
+            ),
+            (
+                2,
+                r"(b) Lower bound: $s/Z_t \ge 1 \ge 1/Z_t$ because $0 \le x_t \le 1$ (1), with a strict inequality where $0 < x_t < 1$ (1).",
+            ),
+            (
+                3,
+                r"(b) Upper bound: the two averages weigh the same numbers $1/Z_t$, with weights whose quotient $x_t/(1 - x_t)$ rises with $x_t$ (1), while $1/Z_t$ falls (1); so the first weighted mean is not larger (1). Any right proof counts, such as one by pairs of topics.",
+            ),
+            (1, r"(c) Exactly if all topics that the document has share it equally."),
+            (
+                2,
+                r"(d) The preference for the own topic, on average, yes (1). The second no: $s$ may differ from query to query, and an average does not bound each (1). Half for: under the model with one $s$ the true $s$ is at least 3.3.",
+            ),
+        ),
+        model_answer=r"""
+            (a) A query of topic $t$ has the total $Z_t = (1 - x_t) + s x_t = 1 + (s - 1) x_t$. It gives $s/Z_t$ to a position of its topic and $1/Z_t$ to another, times the length. Of
+            all pairs, $x_t^2$ are within topic $t$ and $x_t(1 - x_t)$ have a query of topic $t$ and another key. So the averages are $M_1 = s\,\frac{\sum x_t^2/Z_t}{\sum x_t^2}$ and
+            $M_2 = \frac{\sum x_t(1 - x_t)/Z_t}{\sum x_t(1 - x_t)}$.
+
+            (b) *Lower bound.* For $0 < x_t < 1$ we have $1 < Z_t < s$, so $s/Z_t > 1 > 1/Z_t$. Every positive share is below one, since there are two. Hence $M_1 > 1 > M_2$ and $R > 1$.
+            *Upper bound.* $R/s$ is the quotient of two weighted means of the numbers $1/Z_t$, with the weights $x_t^2$ and $x_t(1 - x_t)$. The quotient of the weights is $\frac{x_t}{1 - x_t}$ and rises
+            with $x_t$; the numbers $1/Z_t$ fall. Let $q_t = x_t(1 - x_t)/\sum_u x_u(1 - x_u)$, a distribution, $g_t = \frac{x_t}{1 - x_t}$ and $h_t = 1/Z_t$. Then
+            $R/s = \frac{\sum q g h}{\sum q g \sum q h}$, and $\sum q g h - \sum q g \sum q h = \frac{1}{2}\sum_{t, u} q_t q_u (g_t - g_u)(h_t - h_u) \le 0$, since the two differences never have
+            the same sign. So $R \le s$.
+
+            (c) Equality needs $(g_t - g_u)(h_t - h_u) = 0$ for all topics $t$, $u$ that are present, that is $x_t = x_u$: the present topics have equal shares.
+
+            (d) That attention prefers the own topic on average: yes, without a preference the ratio would be 1, and averaging only dilutes it. That every query has $s \ge 3.3$: no. If all
+            had the same $s$, then $s \ge 3.3$, and more in documents with uneven shares. But the average does not know how the queries differ: a few may have a very large ratio and many none.
         """,
     ),
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 from topiclib.metrics import block_contrast
 from topiclib.vocabulary import Vocabulary
@@ -36,13 +36,32 @@ def _hidden_embedding_from_value(answer: Answer) -> None:
     expect(close(w_e.T @ w_e, target), "other-matrix", "it fails on another matrix.")
 
 
-EXERCISES = [
+def _hidden_nearest(answer: Answer, asked: str = "embedding") -> None:
+    rng = np.random.default_rng(22)
+    for size, d in ((6, 2), (5, 5), (7, 1)):
+        M = rng.normal(size=(size, size))
+        values = np.linalg.eigvalsh((M + M.T) / 2)
+        kept = np.sort(values[values > 0])[::-1][:d]
+        least = (M**2).sum() - (kept**2).sum()
+        if asked == "gram":
+            gram = as_array(answer(M, d), (size, size), "the matrix of inner products")
+            best = close(((gram - M) ** 2).sum(), least, 1e-4) and np.linalg.matrix_rank(gram, tol=1e-4) <= d
+            expect(best and np.linalg.eigvalsh(gram).min() > -1e-4, "other-matrix", "it fails for another matrix.")
+        elif asked == "distance":
+            expect(close(as_array(answer(M, d), (), "one number"), least, 1e-4), "other-matrix", "it fails for another matrix.")
+        else:
+            w = as_array(answer(M, d), (d, size), "the embeddings")
+            expect(close(((w.T @ w - M) ** 2).sum(), least, 1e-4), "other-matrix", "it fails for another matrix.")
+
+
+EXERCISES: list[Exercise] = [
     Exercise(
         id="2-trained-parts",
         title="which parts are trained",
         level="warm-up",
         minutes=5,
         objective="to keep the paper's settings apart",
+        prerequisites=("[the two places](02_overview.ipynb#the-idea)",),
         function="trained_parts",
         statement=r"""
             The paper trains different parts in different places. Return the set of the names of the weight matrices, from
@@ -138,6 +157,10 @@ EXERCISES = [
         level="core",
         minutes=10,
         objective="to turn 'there are blocks' into a number that is not misled by the diagonal or by [MASK]",
+        prerequisites=(
+            "[train the model and look](02_overview.ipynb#train-the-model-and-look)",
+            "NumPy's boolean masks",
+        ),
         function="measure_blocks",
         statement=r"""
             `matrix` has shape $(Tv+1, Tv+1)$, with row and column 0 for [MASK], and words ordered by topic. Return the mean entry over
@@ -318,6 +341,10 @@ EXERCISES = [
         level="core",
         minutes=8,
         objective="to read the attention matrix in the paper's direction",
+        prerequisites=(
+            "[self-attention and the direction of $A$](02_overview.ipynb#22-topic-structure-is-encoded-in-self-attention)",
+            "NumPy's indexing",
+        ),
         function="same_topic_share",
         statement=r"""
             `attention` is the matrix $A$ of one document, shape $(N, N)$, with $A_{ij}$ the weight that position $j$ gives to position $i$:
@@ -421,6 +448,7 @@ EXERCISES = [
             ),
         ),
         hidden=_hidden_same_topic_share,
+        graded=True,
         explanation=r"""
             The second index is the position that looks, so its weights are the column `attention[:, j]`. [MASK] has number 0, and
             $\lceil 0/v \rceil = 0$ is no topic, so it drops out by itself.
@@ -432,6 +460,10 @@ EXERCISES = [
         level="challenge",
         minutes=15,
         objective="to see when embeddings can do the work of a value matrix",
+        prerequisites=(
+            "[compensation](02_overview.ipynb#compensation)",
+            "eigenvalues of a symmetric matrix",
+        ),
         function="embedding_from_value",
         statement=r"""
             Under uniform attention the one-hot model's scores are $\mathbf{W}^V \tilde{\mathbf{X}} A$, and the embeddings-only model's
@@ -510,6 +542,201 @@ EXERCISES = [
             We need $\mathbf{W}^{E\top} \mathbf{W}^E = \mathbf{M}$. With $\mathbf{M} = \mathbf{Q} \Lambda \mathbf{Q}^\top$ the matrix
             $\Lambda^{1/2} \mathbf{Q}^\top$ does it, and so does every rotation of it. A Gram matrix has no negative eigenvalue and is symmetric,
             so for other value matrices no such $\mathbf{W}^E$ exists: compensation by embeddings has a limit that a value matrix does not have.
+        """,
+    ),
+    Exercise(
+        id="2-nearest-embedding",
+        title="compensation, as far as it goes",
+        level="challenge",
+        minutes=30,
+        objective="how much of a value matrix inner products can imitate",
+        prerequisites=(
+            "[compensation](02_overview.ipynb#compensation)",
+            "exercise 2-embedding-from-value",
+            "the Eckart-Young theorem, or how a square splits into orthogonal parts",
+        ),
+        function="nearest_embedding",
+        statement=r"""
+            In exercise 2-embedding-from-value the value matrix was one that embeddings can imitate. A trained value matrix is neither symmetric nor free of negative eigenvalues, and an embedding may have fewer dimensions than there are tokens. Let `M` be any real matrix of shape $(V, V)$. Among all $\mathbf{W}^E$ of
+            shape $(d, V)$, $1 \leq d \leq V$, take one for which $\|\mathbf{W}^{E\top} \mathbf{W}^E - \mathbf{M}\|_F$ is least. Return {{asked_in_words}}.
+        """,
+        stub='''
+            def nearest_embedding(M, d):
+                """{{docstring}}"""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def nearest_embedding(M, d):
+                values, vectors = np.linalg.eigh((M + M.T) / 2)
+                largest = np.argsort(values)[::-1][:d]
+                positive = np.maximum(values, 0)
+                W_E = np.sqrt(positive[largest])[:, None] * vectors[:, largest].T
+                {{result}}
+        """,
+        alternative="""
+            import numpy as np
+
+            def nearest_embedding(M, d):
+                size = len(M)
+                symmetric = 0.5 * (np.asarray(M) + np.transpose(M))
+                rows, rest = [], symmetric + 0.0
+                for _ in range(d):
+                    # Deflation: take the direction with the largest eigenvalue out, one at a time.
+                    values, vectors = np.linalg.eigh(rest)
+                    if values[-1] > 1e-12:
+                        rows.append(values[-1] ** 0.5 * vectors[:, -1])
+                        rest = rest - np.outer(rows[-1], rows[-1])
+                w = np.zeros((d, size))
+                w[: len(rows)] = np.reshape(rows, (len(rows), size))
+                {{other}}
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def nearest_embedding(M, d):
+                    values, vectors = np.linalg.eigh(np.tril(M) + np.tril(M, -1).T)
+                    largest = np.argsort(values)[::-1][:d]
+                    positive = np.maximum(values, 0)
+                    W_E = np.sqrt(positive[largest])[:, None] * vectors[:, largest].T
+                    {{result}}
+                """,
+                "not-symmetrised",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def nearest_embedding(M, d):
+                    values, vectors = np.linalg.eigh((M + M.T) / 2)
+                    largest = np.argsort(np.abs(values))[::-1][:d]
+                    positive = np.abs(values)
+                    W_E = np.sqrt(positive[largest])[:, None] * vectors[:, largest].T
+                    {{result}}
+                """,
+                "negative-kept",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def nearest_embedding(M, d):
+                    values, vectors = np.linalg.eigh(np.triu(M) + np.triu(M, 1).T)
+                    largest = np.argsort(values)[::-1][:d]
+                    positive = np.maximum(values, 0)
+                    W_E = np.sqrt(positive[largest])[:, None] * vectors[:, largest].T
+                    {{result}}
+                """,
+                "upper-triangle",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def nearest_embedding(M, d):
+                    left, positive, right = np.linalg.svd(M)
+                    W_E = np.sqrt(positive[:d])[:, None] * right[:d]
+                    {{result}}
+                """,
+                "singular-values",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def nearest_embedding(M, d):
+                    values, vectors = np.linalg.eigh(M + M.T)
+                    largest = np.argsort(values)[::-1][:d]
+                    positive = np.maximum(values, 0)
+                    W_E = np.sqrt(positive[largest])[:, None] * vectors[:, largest].T
+                    {{result}}
+                """,
+                "sum-not-mean",
+            ),
+        ),
+        hidden=_hidden_nearest,
+        graded=True,
+        explanation=r"""
+            Write $\mathbf{M} = \mathbf{S} + \mathbf{K}$ with the symmetric part $\mathbf{S} = \frac{1}{2} (\mathbf{M} + \mathbf{M}^\top)$. Inner products are symmetric, and symmetric and antisymmetric matrices are orthogonal, so the distance is $\|\mathbf{E} - \mathbf{S}\|^2 + \|\mathbf{K}\|^2$: the second part is lost in any case. Of $\mathbf{S}$ a positive
+            semidefinite matrix of rank at most $d$ can keep the largest $d$ eigenvalues as far as they are positive. The squares of all others, and of all negative ones, are lost too. So compensation by embeddings has three limits: no direction from one word to another, no votes against oneself, and $d$.
+        """,
+        variants=(
+            Variant(
+                {"asked": "embedding"},
+                {
+                    "asked_in_words": "that $\\mathbf{W}^E$, an array of shape $(d, V)$ (any of the best)",
+                    "docstring": "The W_E of shape (d, V) whose inner products are nearest to M.",
+                    "result": "return W_E + 0",
+                    "other": "return w",
+                },
+            ),
+            Variant(
+                {"asked": "distance"},
+                {
+                    "asked_in_words": "the least value of $\\|\\mathbf{W}^{E\\top} \\mathbf{W}^E - \\mathbf{M}\\|_F^2$, a number",
+                    "docstring": "The least squared distance of inner products of d-dimensional embeddings from M.",
+                    "result": "return ((W_E.T @ W_E - M) ** 2).sum()",
+                    "other": "return np.linalg.norm(w.T @ w - M) ** 2",
+                },
+            ),
+            Variant(
+                {"asked": "gram"},
+                {
+                    "asked_in_words": "the matrix $\\mathbf{W}^{E\\top} \\mathbf{W}^E$ of its inner products, an array of shape $(V, V)$",
+                    "docstring": "The matrix of inner products of d-dimensional embeddings that is nearest to M; shape (V, V).",
+                    "result": "return W_E.T @ W_E",
+                    "other": "return w.T @ w + 0",
+                },
+            ),
+        ),
+    ),
+]
+
+PAPER: list[PaperExercise] = [
+    PaperExercise(
+        id="2-paper-what-follows",
+        title="what does not follow from a theorem",
+        level="core",
+        minutes=25,
+        objective="reading a theorem for what it does not say",
+        prerequisites=(
+            "[what is proved, what is measured](02_overview.ipynb#what-is-proved-what-is-measured)",
+            "[what an average hides](02_overview.ipynb#what-an-average-hides)",
+        ),
+        statement=r"""
+            A friend has read the three informal theorems and concludes: "So a trained transformer has blocks in its embeddings and in its value matrix, and each word looks more at other words of its topic than at words of other topics." (a) Name three gaps between the theorems and this sentence, of different kinds. For each, say what of
+            the theorem's setting is not there. (b) Give a positive semidefinite matrix $\mathbf{E}$ for $T = v = 2$ (words only, no [MASK]) in which the average over a topic's words, the word itself included, is larger than between topics, for every word, while two *different* words of a topic have a *smaller* inner product than words of different topics.
+            (c) Give an attention column for a word in a document with the words 1, 1, 2, 3, 4 (topics as in (b)) in which the average over the positions of its own topic is larger than over the other topic, but which gives less to the other word of its topic than to any word of the other one. (d) What should one measure to support the friend's sentence?
+        """,
+        graded=True,
+        rubric=(
+            (
+                3,
+                "(a): three different gaps, one point each: an optimum is not what training reaches; parts were frozen or in stages, and trained jointly one can stand in for another; squared loss, infinite documents, exactly tau topics; averages, not single pairs. Two of the same kind count once.",
+            ),
+            (
+                3,
+                "(b): a symmetric matrix with the averages right (1 point) and the order of single entries reversed (1 point), shown to be positive semidefinite (1 point).",
+            ),
+            (2, "(c): a column that sums to 1 (1 point) and fulfils both conditions (1 point)."),
+            (
+                2,
+                "(d): pairs of different words, with the diagonal left out (1 point), in the trained model, and spread or single patterns beside the mean (1 point).",
+            ),
+        ),
+        model_answer=r"""
+            (a) For example: *Optimum and training.* The theorems describe minimisers; that gradient descent from a small start arrives there is not proved. *Frozen parts.* Each theorem trains one part with the others frozen. Trained jointly, one place can do the work of the other: with one-hot embeddings the loss is nearly the same and the embeddings have no blocks.
+            *Data and loss.* Squared loss, infinitely long documents, exactly $\tau$ topics; training used cross-entropy on finite documents. *Averages.* The statements are about averages over a topic, the word itself included.
+
+            (b) Words 1, 2 of topic 1 and 3, 4 of topic 2. Put 1 on the diagonal, $-0.2$ for the two words of a topic, and $0.1$ between topics. The average of a row over its own topic is $0.4$, over the other $0.1$; but $-0.2 < 0.1$. The eigenvectors are $(1, 1, 1, 1)$ with $1 - 0.2 + 0.2 = 1$, $(1, 1, -1, -1)$ with $1 - 0.2 - 0.2 = 0.6$, and
+            $(1, -1, 0, 0)$, $(0, 0, 1, -1)$ with $1.2$. All are positive.
+
+            (c) The word is 1. Give $0.3$ to each of the two positions of word 1, $0.1$ to word 2, and $0.15$ to each of words 3 and 4. The sum is 1. The average over the own topic is $0.7 / 3 > 0.15$, but word 2 gets $0.1 < 0.15$.
+
+            (d) In the trained model: the mean over pairs of *different* words of one topic against that of different topics, without the diagonal and without [MASK], for embeddings, value matrix and attention, over several seeds. And beside the means their spread, or the pattern itself: a mean may come from one spokesman in each topic.
         """,
     ),
 ]

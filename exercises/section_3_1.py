@@ -1,8 +1,11 @@
 """Exercises of Section 3.1."""
 
+from itertools import combinations
+from math import lgamma
+
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -29,13 +32,34 @@ def _hidden_co_occurrence(answer: Answer) -> None:
     expect(close(as_array(answer(tokens, 4), (4, 4), "the matrix"), expected), "other-documents", "it fails on other documents.")
 
 
-EXERCISES = [
+def _hidden_words(answer: Answer, mixture: str = "dirichlet") -> None:
+    rng = np.random.default_rng(13)
+    for T, spread in ((4, 2), (6, 5), (3, 3)):
+        if mixture == "dirichlet":
+            mass = {(n, m): lgamma(spread + n) + lgamma(spread + m) - 2 * lgamma(spread) for n in range(5) for m in range(5)}
+            right = {p: float(np.exp(mass[p] + lgamma(T * spread) - lgamma(T * spread + sum(p)))) for p in ((3, 2), (4, 1), (2, 2))}
+        else:
+            sizes = range(1, spread + 1) if mixture == "uniform" else (spread,)
+            right = {
+                p: float(np.mean([np.mean([(0 in s) * (1 in s) / k ** sum(p) for s in combinations(range(T), k)]) for k in sizes]))
+                for p in ((3, 2), (4, 1), (2, 2))
+            }
+        for pattern, moment in right.items():
+            value = as_array(answer(list(rng.permutation(pattern)), T, spread), (), "the lift, one number")
+            expect(close(value, moment * T ** sum(pattern), 1e-4), "other-settings", f"it fails with T, spread = {T, spread}.")
+
+
+EXERCISES: list[Exercise] = [
     Exercise(
         id="3.1-empirical-distribution",
         title="the empirical distribution of a document",
         level="warm-up",
         minutes=5,
         objective="the left side of Assumption 1, and the paper's numbering of tokens",
+        prerequisites=(
+            "[the one-hot encoding](03_1_topic_models.ipynb#the-one-hot-encoding)",
+            "counting with NumPy",
+        ),
         function="empirical_distribution",
         statement=r"""
             Compute $p_{\mathbf{w}}(i) = \frac{1}{N} \sum_n \mathbb{1}_{w_n = i}$ of one document. `tokens` is a sequence of $N$ word ids from
@@ -127,6 +151,10 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="the generative process of Section 3.1, step by step",
+        prerequisites=(
+            "[how a document is made](03_1_topic_models.ipynb#how-a-document-is-made)",
+            "a `numpy.random.Generator`",
+        ),
         function="sample_document",
         statement=r"""
             Write the paper's process for one document: choose `topics_per_doc` distinct topics; then, for each of the `doc_len` positions,
@@ -255,6 +283,10 @@ EXERCISES = [
         level="challenge",
         minutes=20,
         objective="an unbiased estimate of the second moments, from all pairs of positions",
+        prerequisites=(
+            "[how often two words meet](03_1_topic_models.ipynb#how-often-two-words-meet)",
+            "products of matrices of counts",
+        ),
         function="co_occurrence",
         statement=r"""
             Estimate the probability that two **different** positions of the same document show the words $i$ and $j$. `tokens` has shape
@@ -375,10 +407,230 @@ EXERCISES = [
             ),
         ),
         hidden=_hidden_co_occurrence,
+        graded=True,
         explanation=r"""
             Word $i$ occurs $c_i$ times and word $j$ occurs $c_j$ times, so there are $c_i c_j$ ordered pairs, less the $c_i$ pairs of a position
             with itself when $i = j$. A document has $N(N-1)$ ordered pairs of different positions. The product of counts must be taken
             within each document: added up over documents first, it would pair words that never met.
+        """,
+    ),
+    Exercise(
+        id="3.1-lift-of-words",
+        title="when more than two words meet",
+        level="challenge",
+        minutes=25,
+        objective="moments of topic weights, beyond the two that the chapter uses",
+        prerequisites=(
+            "[lift](03_1_topic_models.ipynb#how-often-two-words-meet)",
+            "{{skill}}",
+        ),
+        function="lift_of_words",
+        statement=r"""
+            The chapter asks how often *two* words meet. Now take $k$ given words and an infinitely long document, and draw $k$ of its positions. The chance that they show the $k$ words in the given order, divided
+            by $(Tv)^{-k}$, is the lift of the $k$ words. It depends only on which of them share a topic. `pattern` says so: $(3, 1)$ stands for three words of one topic and one of another, $(1, 1, 1)$ for words of three
+            different topics. Return the lift of the pattern. There are `num_topics` $= T$ topics with equally likely words. A document's topic weights are {{mixture_in_words}}.
+        """,
+        stub='''
+            def lift_of_words(pattern, num_topics, spread):
+                """How many times as often as by chance the words of a pattern meet; spread is {{spread}}."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            from math import prod
+
+            def lift_of_words(pattern, num_topics, spread):
+                {{moment}}
+                return num_topics ** sum(pattern) * moment
+        """,
+        alternative="""
+            from math import comb, exp, lgamma, log
+
+            def lift_of_words(pattern, num_topics, spread):
+                k, topics = sum(pattern), len(pattern)
+                {{other_moment}}
+                return exp(k * log(num_topics)) * other
+        """,
+        wrong=(
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    {{moment}}
+                    return 1 * moment
+                """,
+                "moment-not-lift",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    {{moment}}
+                    return num_topics ** len(pattern) * moment
+                """,
+                "chance-of-topics",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    {{moment}}
+                    return num_topics ** sum(pattern) * moment * prod(num_topics - i for i in range(len(pattern)))
+                """,
+                "any-topics",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    {{moment}}
+                    orders = factorial(sum(pattern)) / prod(factorial(n) for n in pattern)
+                    return num_topics ** sum(pattern) * moment * orders
+                """,
+                "any-order",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    lift = 1.0
+                    for a, b in combinations([t for t, n in enumerate(pattern) for _ in range(n)], 2):
+                        pattern = (2,) if a == b else (1, 1)
+                        {{moment}}
+                        lift *= num_topics**2 * moment
+                    return lift
+                """,
+                "pairs-only",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    lift = 1.0
+                    for n in pattern:
+                        pattern = (n,)
+                        {{moment}}
+                        lift *= num_topics**n * moment
+                    return lift
+                """,
+                "topics-independent",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                from math import comb, factorial, prod
+
+                def lift_of_words(pattern, num_topics, spread):
+                    pattern = (1,) * len(pattern)
+                    {{moment}}
+                    return num_topics ** sum(pattern) * moment
+                """,
+                "repeats-lost",
+            ),
+        ),
+        hidden=_hidden_words,
+        graded=True,
+        explanation=r"""
+            Given the weights, a position shows a given word of topic $t$ with probability $\theta_t / v$. So the lift is $T^k\, \mathbb{E} \prod_t \theta_t^{n_t}$ with the numbers $n_t$ of the pattern. {{why}}
+        """,
+        variants=(
+            Variant(
+                {"mixture": "dirichlet"},
+                {
+                    "skill": "moments of a Dirichlet distribution, or how Pólya's urn makes one",
+                    "mixture_in_words": "drawn from a symmetric Dirichlet distribution with parameter `spread` for each topic",
+                    "spread": "the Dirichlet's parameter of each topic",
+                    "moment": "moment = prod(spread + i for n in pattern for i in range(n)) / prod(num_topics * spread + i for i in range(sum(pattern)))",
+                    "other_moment": "other = exp(sum(lgamma(spread + n) - lgamma(spread) for n in pattern) + lgamma(num_topics * spread) - lgamma(num_topics * spread + k))",
+                    "why": "For the Dirichlet the expectation is a quotient of rising factorials. Pólya's urn gives the same one word at a time: after $i$ words, $s$ of them of topic $t$, the next is of topic $t$ with probability $(\\alpha + s)/(T\\alpha + i)$.",
+                },
+            ),
+            Variant(
+                {"mixture": "fixed"},
+                {
+                    "skill": "counting sets of topics",
+                    "mixture_in_words": "equal on $\\tau$ distinct topics chosen at random, with `spread` $= \\tau$, and zero on the others",
+                    "spread": "the number of topics in a document",
+                    "moment": "moment = prod((spread - i) / (num_topics - i) for i in range(len(pattern))) / spread ** sum(pattern)",
+                    "other_moment": "other = comb(num_topics - topics, max(spread - topics, 0)) * (spread >= topics) / comb(num_topics, spread) / spread**k",
+                    "why": "All $j$ topics of the pattern are among the $\\tau$ with probability $\\frac{\\tau (\\tau - 1) \\cdots (\\tau - j + 1)}{T (T - 1) \\cdots (T - j + 1)}$, and then each word has the weight $\\frac{1}{\\tau}$. With more than $\\tau$ topics in the pattern it is zero.",
+                },
+            ),
+            Variant(
+                {"mixture": "uniform"},
+                {
+                    "skill": "conditional expectation",
+                    "mixture_in_words": "made in two steps: first the number of topics $\\tau$, each of $1, 2, \\dots,$ `spread` equally likely; then $\\tau$ distinct topics at random, with equal weights",
+                    "spread": "the largest number of topics in a document",
+                    "moment": "moment = sum(prod((t - i) / (num_topics - i) for i in range(len(pattern))) / t ** sum(pattern) for t in range(1, spread + 1)) / spread",
+                    "other_moment": "other = sum(comb(num_topics - topics, t - topics) / comb(num_topics, t) / t**k for t in range(topics, spread + 1)) / spread",
+                    "why": "For a given $\\tau$ all $j$ topics of the pattern are in the document with probability $\\frac{\\tau (\\tau - 1) \\cdots (\\tau - j + 1)}{T (T - 1) \\cdots (T - j + 1)}$, and then each word has the weight $\\frac{1}{\\tau}$. Average this over $\\tau$, not the $\\tau$ in it.",
+                },
+            ),
+        ),
+    ),
+]
+
+PAPER: list[PaperExercise] = [
+    PaperExercise(
+        id="3.1-paper-effective-topics",
+        title="what the effective number of topics knows, and what not",
+        level="core",
+        minutes=30,
+        objective="using a symmetry to count unknowns",
+        prerequisites=(
+            "[LDA and the effective number of topics](03_1_topic_models.ipynb#lda-the-topics-shares-are-random)",
+            "[how often two words meet](03_1_topic_models.ipynb#how-often-two-words-meet)",
+            "eigenvalues of a symmetric matrix",
+        ),
+        statement=r"""
+            The topic weights $\theta$ of a document have any distribution that does not change when the topics are numbered in another way, and $\tau_{\text{eff}} = 1 / \mathbb{E} \sum_t \theta_t^2$. There are $T \geq 2$ topics of $v$
+            equally likely words. (a) Prove that the two formulas of the chapter for $\mathbb{E}[p_{\mathbf{w}}(i)\, p_{\mathbf{w}}(j)]$ hold with $\tau_{\text{eff}}$ in place of $\tau$. (b) Find all eigenvalues of this matrix with their
+            multiplicities. When is its rank $T$? (c) Show that the same is not true of three words: give two such distributions with $T = 3$ and the same $\tau_{\text{eff}}$, but with different probabilities that
+            three words come from three different topics.
+        """,
+        graded=True,
+        rubric=(
+            (1, "(a): the moment of two words is the moment of their topics' weights divided by v squared."),
+            (
+                3,
+                "(a): by symmetry there are two unknown moments (1 point); the definition gives the first (1 point); that the weights sum to 1 gives the second (1 point).",
+            ),
+            (1, "(b): the constant vector over the words has eigenvalue 1/(Tv)."),
+            (
+                2,
+                "(b): vectors constant on topics with sum 0 have (T - tau)/(tau v T (T - 1)) with multiplicity T - 1 (1 point), vectors with sum 0 inside every topic have 0, multiplicity T(v - 1) (1 point).",
+            ),
+            (1, "(b): the rank is T exactly if the effective number is less than T."),
+            (
+                2,
+                "(c): two symmetric distributions with equal effective number (1 point) and their different third moments, both computed (1 point).",
+            ),
+        ),
+        model_answer=r"""
+            (a) Given $\theta$, word $i$ of topic $s$ has probability $\theta_s / v$, so the moment is $\mathbb{E}[\theta_s \theta_t] / v^2$ with $s, t$ the topics of $i, j$. By symmetry $\mathbb{E}[\theta_t^2] = x$ for all $t$ and
+            $\mathbb{E}[\theta_s \theta_t] = y$ for all $s \neq t$. The definition says $T x = 1/\tau_{\text{eff}}$. Taking the expectation of $(\sum_t \theta_t)^2 = 1$ gives $T x + T(T - 1) y = 1$. So
+            $x = \frac{1}{\tau_{\text{eff}} T}$ and $y = \frac{1 - 1/\tau_{\text{eff}}}{T(T - 1)} = \frac{\tau_{\text{eff}} - 1}{\tau_{\text{eff}} T (T - 1)}$. Divided by $v^2$ these are the two formulas.
+
+            (b) The matrix is constant on blocks of $v$ by $v$ words, $x/v^2$ on the diagonal blocks and $y/v^2$ elsewhere. A vector whose entries sum to 0 in every topic is sent to zero: $T(v - 1)$ dimensions. A vector with the
+            value $z_t$ on topic $t$ is sent to the one with the values $\frac{1}{v}\left((x - y) z_t + y \sum_s z_s\right)$. If $\sum_s z_s = 0$ the eigenvalue is $\frac{x - y}{v} = \frac{T - \tau_{\text{eff}}}{\tau_{\text{eff}}\, v\, T (T - 1)}$, for $T - 1$ dimensions. The
+            constant vector has $\frac{x + (T - 1) y}{v} = \frac{1}{Tv}$, since $T x + T(T - 1) y = 1$. That makes $Tv$ dimensions. As $\sum_t \theta_t^2 \geq \frac{1}{T}$, always $\tau_{\text{eff}} \leq T$. The rank is $T$ if $\tau_{\text{eff}} < T$, and 1 if
+            $\tau_{\text{eff}} = T$.
+
+            (c) Let $T = 3$. First: with probability $\frac{1}{3}$ the document has a single topic, otherwise two with equal weights, all chosen at random. Then $\mathbb{E} \sum_t \theta_t^2 = \frac{1}{3} + \frac{2}{3} \cdot \frac{1}{2} = \frac{2}{3}$, so
+            $\tau_{\text{eff}} = \frac{3}{2}$, and three words never come from three topics. Second: the symmetric Dirichlet with $\alpha = \frac{1}{3}$. There $\tau_{\text{eff}} = \frac{T\alpha + 1}{\alpha + 1} = \frac{3}{2}$ too, but all weights are positive, and
+            $\mathbb{E}[\theta_1 \theta_2 \theta_3] = \frac{\alpha^3}{1 \cdot 2 \cdot 3} = \frac{1}{162}$. There are six orders, so three words come from three topics with probability $\frac{1}{27}$, and not 0.
         """,
     ),
 ]

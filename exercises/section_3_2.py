@@ -1,8 +1,10 @@
 """Exercises of Section 3.2."""
 
+from itertools import combinations
+
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -48,13 +50,39 @@ def _hidden_best(answer: Answer) -> None:
         expect(close(value, _best(*case)), "other-settings", f"it fails at T, v, tau, p_c, p_r = {case}.")
 
 
-EXERCISES = [
+def _hidden_shown(answer: Answer, quantity: str = "word") -> None:
+    rng = np.random.default_rng(32)
+    for T, v, tau, N in ((6, 4, 3, 30), (5, 1, 4, 12), (7, 3, 1, 6)):
+        p_m, p_c, p_r = 0.4, 0.15, 0.35
+        shown = rng.integers(0, T * v + 1, size=N)
+        shown[0] = 0
+        sets = list(combinations(range(T), tau))
+        logs = []
+        for one in sets:
+            shares = np.concatenate([[p_m * (1 - p_c - p_r)], np.full(T * v, p_m * p_r / (T * v))])
+            for t in one:
+                shares[1 + t * v : 1 + (t + 1) * v] += (1 - p_m + p_m * p_c) / (tau * v)
+            logs.append(np.log(shares[shown]).sum())
+        belief = np.exp(np.array(logs) - max(logs))
+        belief /= belief.sum()
+        has = np.array([sum(b for b, one in zip(belief, sets, strict=True) if t in one) for t in range(T)])
+        word = np.concatenate([[0], np.repeat(has / (tau * v), v)])
+        right = {"word": word, "topics": has, "loss": 1 - (word**2).sum()}[quantity]
+        found = as_array(answer(shown, T, v, tau, p_m, p_c, p_r), np.shape(right), "what is asked for")
+        expect(close(found, right, 1e-4), "other-document", f"it fails on another document, with T, v, tau = {T, v, tau}.")
+
+
+EXERCISES: list[Exercise] = [
     Exercise(
         id="3.2-equation-1",
         title="the objective of a batch",
         level="warm-up",
         minutes=10,
         objective="what equation 1 averages over, and in which order",
+        prerequisites=(
+            "[equation 1 and equation 3](03_2_training_objective.ipynb#the-objective)",
+            "NumPy's indexing and broadcasting",
+        ),
         function="objective",
         statement=r"""
             Compute equation 1 with the squared loss (equation 3), as the mean over a batch of $B$ documents. `predictions` has shape $(B, V, N)$, column $j$ of a
@@ -152,6 +180,10 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="the masking scheme, and which of its probabilities are conditional",
+        prerequisites=(
+            "[the masking scheme](03_2_training_objective.ipynb#masking-step-by-step)",
+            "a `numpy.random.Generator`",
+        ),
         function="mask_document",
         statement=r"""
             Write steps 1 and 2 of the masking scheme for one document. `tokens` is an array of $N$ word ids from 1 to `num_words`. Take all randomness from `rng`,
@@ -407,6 +439,7 @@ EXERCISES = [
             ),
         ),
         hidden=_hidden_mask,
+        graded=True,
         explanation=r"""
             One uniform number a position decides its fate once it is selected. $p_c$ and $p_r$ are conditional on selection: of all positions only
             $p_m p_r$ get a random word. Kept positions are selected too, although nothing about them changed.
@@ -418,6 +451,11 @@ EXERCISES = [
         level="challenge",
         minutes=25,
         objective="Bayes' rule on what a position shows, and the squared loss of a posterior mean",
+        prerequisites=(
+            "[Assumption 1](03_1_topic_models.ipynb#assumption-1)",
+            "Bayes' rule",
+            "the mean label is the best prediction under the squared loss",
+        ),
         function="best_loss",
         statement=r"""
             Under Assumption 1 a model can know the topics of a document. Suppose that it does, and that it also sees what the selected position itself shows:
@@ -528,6 +566,315 @@ EXERCISES = [
             The best prediction is the posterior mean, and its expected loss is one minus its expected squared norm. A word of a topic that the document does not have is surely random, and so tells as little
             as [MASK]. A word of its own topics is shown with probability $\pi = p_c + p_r \tau / T$ and is the original with probability $p_c / \pi$. With $p_c = p_r = 0.1$, $T = v = 10$ and
             $\tau = 2$ the result is 0.8708, against 0.95 with uniform attention: all of the difference comes from words that were kept.
+        """,
+    ),
+    Exercise(
+        id="3.2-shown-tokens",
+        title="what the shown tokens say",
+        level="challenge",
+        minutes=35,
+        objective="Bayes' rule over topic sets, with equation D.17 as the likelihood",
+        prerequisites=(
+            "[equation D.17](03_2_training_objective.ipynb#what-a-masked-long-document-looks-like)",
+            "Bayes' rule",
+            "`itertools.combinations`",
+        ),
+        function="from_shown_tokens",
+        statement=r"""
+            A document of finite length has $\tau$ of $T$ topics; every set of $\tau$ topics is equally likely, and the words are drawn as in
+            [Section 3.1](03_1_topic_models.ipynb). It was masked by the scheme of this chapter, with $p_r > 0$. You see only `shown`, an array of its $N$ token
+            ids after masking: 0 is [MASK], and topic $t$ has the words $(t-1)v + 1$ to $tv$. You are told neither the topics nor which positions were
+            selected. There is one [MASK] at least, and $T \leq 12$, so that all sets of topics can be listed; $N$ may be several thousand. From what is shown, return
+            {{asked}}.
+        """,
+        stub='''
+            def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                """{{docstring}}"""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            from itertools import combinations
+            import numpy as np
+
+            def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                sets = np.array([[t in s for t in range(T)] for s in combinations(range(T), tau)])
+                odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                log_likely = sets @ per_topic * np.log(odds)
+                belief = np.exp(log_likely - log_likely.max())
+                has_topic = belief @ sets / belief.sum()
+                {{result}}
+        """,
+        alternative="""
+            from itertools import combinations
+            import math
+            import numpy as np
+
+            def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                logs = {}
+                for s in combinations(range(1, T + 1), tau):
+                    own = [math.ceil(int(w) / v) in s for w in shown if w != 0]
+                    present = math.log((1 - p_m + p_m * p_c) / (tau * v) + p_m * p_r / (T * v))
+                    absent = math.log(p_m * p_r / (T * v))
+                    logs[s] = sum(present if is_own else absent for is_own in own)
+                top = max(logs.values())
+                total = sum(math.exp(x - top) for x in logs.values())
+                has_topic = np.zeros(T)
+                for s, x in logs.items():
+                    has_topic[[t - 1 for t in s]] += math.exp(x - top) / total
+                word = [0.0] + [float(h) / (tau * v) for h in has_topic for _ in range(v)]
+                return {"word": word, "topics": has_topic, "loss": 1 - sum(q * q for q in word)}["{{quantity}}"]
+        """,
+        wrong=(
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown - 1) // v % T, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = np.exp(log_likely - log_likely.max())
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "mask-counted",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = np.exp(log_likely - log_likely.max())
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "not-conditional",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + T * (1 - p_m) / (tau * p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = np.exp(log_likely - log_likely.max())
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "kept-forgotten",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = np.exp(log_likely - log_likely.max())
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "random-hits-too",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + (1 - (1 - p_c) * p_m) / (p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = np.exp(log_likely - log_likely.max())
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "shares-mixed-up",
+            ),
+            Wrong(
+                """
+                from itertools import product
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in product(range(T), repeat=tau)])
+                    odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                    log_likely = (sets > 0) @ per_topic * np.log(odds)
+                    belief = np.exp(log_likely - log_likely.max())
+                    has_topic = belief @ (sets > 0) / belief.sum()
+                    {{result}}
+                """,
+                "not-distinct",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = (sets[:, per_topic > 0] > 0).all(axis=1)
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "noise-ignored",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = 1.0 * (np.arange(len(sets)) == log_likely.argmax())
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "hard-decision",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    has_topic = tau * per_topic / max(per_topic.sum(), 1) + (per_topic.sum() == 0) * tau / T
+                    {{result}}
+                """,
+                "frequencies",
+            ),
+            Wrong(
+                """
+                from itertools import combinations
+                import numpy as np
+
+                def from_shown_tokens(shown, T, v, tau, p_m, p_c, p_r):
+                    per_topic = np.bincount((shown[shown > 0] - 1) // v, minlength=T)
+                    sets = np.array([[s.count(t) for t in range(T)] for s in combinations(range(T), tau)])
+                    odds = 1 + T * (1 - (1 - p_c) * p_m) / (tau * p_m * p_r)
+                    log_likely = sets @ per_topic * np.log(odds)
+                    belief = odds ** (1.0 * sets @ per_topic)
+                    has_topic = belief @ sets / belief.sum()
+                    {{result}}
+                """,
+                "underflow",
+            ),
+        ),
+        hidden=_hidden_shown,
+        graded=True,
+        explanation=r"""
+            Given its topics the tokens of a document are independent, and each shows what equation D.17 says. A word of one of the topics has the probability
+            $\frac{a}{\tau v} + \frac{r}{Tv}$, any other word $\frac{r}{Tv}$, and [MASK] has $m$ whatever the topics are. So a word multiplies the odds of every set with
+            its topic by $1 + \frac{aT}{r\tau}$. In a long document these powers leave the range of floating point; their logarithms do not. A topic's
+            probability is the sum over the sets that have it, and given the set every word of it is hidden with probability $\frac{1}{\tau v}$.
+        """,
+        variants=(
+            Variant(
+                {"quantity": "word"},
+                {
+                    "asked": "the probabilities of the word that stood under one of the [MASK]: an array of length $Tv + 1$, with entry 0 for [MASK]",
+                    "docstring": "Probabilities of the word under a [MASK], given all that is shown; shape (T v + 1,).",
+                    "result": "return np.concatenate([[0], np.repeat(has_topic, v) / (tau * v)])",
+                },
+            ),
+            Variant(
+                {"quantity": "topics"},
+                {
+                    "asked": "for each topic the probability that the document has it: an array of length $T$",
+                    "docstring": "Probability of each topic to be one of the document's, given all that is shown; shape (T,).",
+                    "result": "return 1 * has_topic",
+                },
+            ),
+            Variant(
+                {"quantity": "loss"},
+                {
+                    "asked": "the least expected squared loss that a prediction at one of the [MASK] can have, given what is shown: one number",
+                    "docstring": "Least expected squared loss at a [MASK], given all that is shown; a number.",
+                    "result": "return 1 - (has_topic**2).sum() / (tau**2 * v)",
+                },
+            ),
+        ),
+    ),
+]
+
+PAPER: list[PaperExercise] = [
+    PaperExercise(
+        id="3.2-paper-remark-1",
+        title="where the optimal logits are",
+        level="core",
+        minutes=25,
+        objective="turning a remark into statements, and proving them",
+        prerequisites=(
+            "[Remark 1](03_2_training_objective.ipynb#squared-loss-and-cross-entropy)",
+            "Jensen's inequality or the Kullback-Leibler divergence",
+        ),
+        statement=r"""
+            One label is drawn: label $i$ of $d \geq 2$ with probability $q_i$. Consider the expected loss as a function of the prediction $\mathbf{x} \in \mathbb{R}^d$. Prove what
+            Remark 1 only says. (a) Under the cross-entropy, if all $q_i > 0$, the minimisers form exactly one line, and the minimum is
+            $H(\mathbf{q}) = -\sum_i q_i \log q_i$. (b) If some $q_i = 0$, the infimum is still $H(\mathbf{q})$, but no $\mathbf{x}$ attains it. (c) Under the squared loss
+            there is one minimiser for every $\mathbf{q}$. (d) Add the penalty $\lambda \|\mathbf{x}\|^2$ with $\lambda > 0$ to the cross-entropy. Show that now a minimiser exists and
+            that there is only one.
+        """,
+        graded=True,
+        rubric=(
+            (
+                3,
+                "(a): writes the excess over the entropy as a Kullback-Leibler divergence between q and the softmax (or uses Jensen or Gibbs), with the case of equality: softmax equals q. The inequality without the case of equality: 2 points.",
+            ),
+            (
+                1,
+                "(a): solves softmax = q for the logits: the logarithms of q plus any one constant, and says that these make a line.",
+            ),
+            (
+                2,
+                "(b): not attained, since equality needs softmax = q and every softmax is positive. 1 point for 'the logit would be minus infinity' alone.",
+            ),
+            (1, "(b): names a sequence of predictions whose loss tends to the entropy, so that it is the infimum."),
+            (1, "(c): completes the square, or uses a strictly convex quadratic with gradient zero at q, for every q."),
+            (
+                2,
+                "(d): 1 point for existence (the loss is at least the penalty, which grows without bound, and is continuous), 1 point for uniqueness (convex plus strictly convex).",
+            ),
+        ),
+        model_answer=r"""
+            Write $\mathbf{s}$ for the softmax of $\mathbf{x}$, so $s_i > 0$ and $\sum_i s_i = 1$. The expected cross-entropy is $-\sum_i q_i \log s_i$.
+
+            (a) Its excess over the entropy is $-\sum_i q_i \log s_i - H(\mathbf{q}) = \sum_i q_i \log \frac{q_i}{s_i}$, the Kullback-Leibler divergence. As $\log z \leq z - 1$ with equality only at
+            $z = 1$, it is at least $\sum_i q_i (1 - \frac{s_i}{q_i}) = 1 - 1 = 0$, with equality exactly if $s_i = q_i$ for all $i$. Now $s_i = q_i$ means
+            $x_i = \log q_i + \log \sum_j e^{x_j}$: $x_i = \log q_i + c$ with the same $c$ for all $i$. Conversely each such $\mathbf{x}$ has $\mathbf{s} = \mathbf{q}$, for every real $c$. These are the points of one
+            line, in the direction of $(1, \dots, 1)$.
+
+            (b) Sum over the $i$ with $q_i > 0$ only. The same inequality gives at least $1 - \sum_{i: q_i > 0} s_i$, and this is positive, since a label with $q_i = 0$ has $s_i > 0$. So $H(\mathbf{q})$ is not
+            attained. Take $x_i = \log q_i$ where $q_i > 0$ and $x_i = -n$ elsewhere. As $n$ grows, $\mathbf{s}$ tends to $\mathbf{q}$ and the loss to $H(\mathbf{q})$.
+
+            (c) $\sum_i q_i \|\mathbf{x} - \mathbf{e}_i\|^2 = \|\mathbf{x}\|^2 - 2\, \mathbf{x} \cdot \mathbf{q} + 1 = \|\mathbf{x} - \mathbf{q}\|^2 + 1 - \|\mathbf{q}\|^2$, least at $\mathbf{x} = \mathbf{q}$ and
+            nowhere else, zeros in $\mathbf{q}$ or not.
+
+            (d) The cross-entropy is not negative, so the sum is at least $\lambda \|\mathbf{x}\|^2$. Outside a large ball it exceeds its value at $\mathbf{0}$, and in the ball, which is compact, the continuous function has a minimum.
+            The cross-entropy is convex ($\log \sum_j e^{x_j}$ is convex, the rest linear) and the penalty strictly convex. Their sum is strictly convex and has no second minimiser.
         """,
     ),
 ]

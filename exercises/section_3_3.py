@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -58,13 +58,34 @@ def _hidden_one_matrix(answer: Answer) -> None:
     expect(close(_softmax(scores), wanted), "other-shape", "it fails on matrices of another shape.")
 
 
-EXERCISES = [
+def _hidden_score_gradient(answer: Answer, loss: str = "cross-entropy", layout: str = "key") -> None:
+    rng = np.random.default_rng(38)
+    scores, w_v = 2 * rng.normal(size=(7, 7)), rng.normal(size=(7, 7))
+    counts, weights = np.array([4, 0, 7, 1, 2, 0, 30]), rng.random((7, 7)) * (rng.random((7, 1)) < 0.7)
+    right = np.zeros((7, 7))
+    for q in range(7):
+        a = _softmax(scores[:, q] + np.log(np.maximum(counts, 1e-300)))
+        f = w_v @ a
+        by_f = sum(
+            weights[q, w] * ((_softmax(f) if loss == "cross-entropy" else 2 * f) - (1 + (loss != "cross-entropy")) * np.eye(7)[w])
+            for w in range(7)
+        )
+        right[:, q] = (np.diag(a) - np.outer(a, a)) @ w_v.T @ by_f
+    found = as_array(answer(scores, counts, w_v, weights), (7, 7), "the derivatives")
+    expect(close(found, right if layout == "key" else right.T, 1e-4), "other-document", "it fails on another document.")
+
+
+EXERCISES: list[Exercise] = [
     Exercise(
         id="3.3-column-softmax",
         title="the column-wise softmax",
         level="warm-up",
         minutes=5,
         objective="the direction of the paper's softmax, and a numerically safe way to compute it",
+        prerequisites=(
+            "[equation 5](03_3_architecture.ipynb#equation-5)",
+            "NumPy's axes and broadcasting",
+        ),
         function="column_softmax",
         statement=r"""
             Write the softmax of equation 5: $\sigma(S)_{ij} = \exp(S_{ij}) / \sum_l \exp(S_{lj})$. `scores` is an array
@@ -167,6 +188,10 @@ EXERCISES = [
         level="core",
         minutes=8,
         objective="equation 5: which index is the key, and where the square root goes",
+        prerequisites=(
+            "[equation 5](03_3_architecture.ipynb#equation-5)",
+            "products of matrices and their shapes",
+        ),
         function="attention_weights",
         statement=r"""
             Compute $A(\mathbf{Z})$ of equation 5, without biases. `z` is $\mathbf{Z}$ of shape $(d, N)$, one column for
@@ -282,6 +307,10 @@ EXERCISES = [
         level="core",
         minutes=8,
         objective="equation 6 with its transpose, and one matrix in two roles",
+        prerequisites=(
+            "[equation 6](03_3_architecture.ipynb#equation-6)",
+            "products of matrices and their shapes",
+        ),
         function="predict",
         statement=r"""
             Compute the predictions of equation 6 when the attention weights are given. `tokens` is an array of $N$
@@ -356,6 +385,10 @@ EXERCISES = [
         level="core",
         minutes=10,
         objective="a document enters attention through its word counts only",
+        prerequisites=(
+            "[why only word counts matter](03_3_architecture.ipynb#no-positions-only-the-word-counts-matter)",
+            "NumPy's broadcasting",
+        ),
         function="attention_from_counts",
         statement=r"""
             A model has no positions, so the score of a key depends on its word alone. `scores` is the $(V, V)$ array of
@@ -477,6 +510,10 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="positions that share a prediction, and the weight of each in equation 1",
+        prerequisites=(
+            "equation 1 ([Section 3.2](03_2_training_objective.ipynb#the-objective))",
+            "[the loss from pairs](03_3_architecture.ipynb#equal-tokens-share-a-prediction-the-loss-from-pairs)",
+        ),
         function="loss_of_pairs",
         statement=r"""
             A batch has $P$ pairs (document, shown token) and $M$ selected positions. `predictions` is the $(V, P)$
@@ -616,6 +653,7 @@ EXERCISES = [
             ),
         ),
         hidden=_hidden_loss_of_pairs,
+        graded=True,
         explanation=r"""
             The logarithm of the sum of exponentials is the same for all positions of a pair: taken once for a column,
             then looked up with `[pair]`. The hidden words of a pair may differ, so each position looks up its own
@@ -628,6 +666,10 @@ EXERCISES = [
         level="challenge",
         minutes=15,
         objective="which combinations of the two matrices and two biases attention depends on",
+        prerequisites=(
+            "[equation 5](03_3_architecture.ipynb#equation-5) with biases",
+            "transposes of products",
+        ),
         function="one_matrix",
         statement=r"""
             With the biases of Section 6.1 the scores are
@@ -729,6 +771,344 @@ EXERCISES = [
             $\mathbf{c} = \mathbf{W}^{K\top} \mathbf{b}^Q / \sqrt{d_a}$. The key bias $\mathbf{b}^K$ has no effect at
             all, and any invertible $\mathbf{R}$ gives another pair $\mathbf{R}\mathbf{W}^K$,
             $\mathbf{R}^{-\top}\mathbf{W}^Q$ with the same $\mathbf{B}$.
+        """,
+    ),
+    Exercise(
+        id="3.3-score-gradient",
+        title="back-propagation through attention, on counts",
+        level="challenge",
+        minutes=35,
+        objective="the chain rule through a softmax with multiplicities, in matrices",
+        prerequisites=(
+            "[attention from word counts](03_3_architecture.ipynb#no-positions-only-the-word-counts-matter)",
+            "[the loss from pairs](03_3_architecture.ipynb#equal-tokens-share-a-prediction-the-loss-from-pairs)",
+            "the chain rule for vectors",
+        ),
+        function="gradient_of_scores",
+        statement=r"""
+            Write by hand what automatic differentiation does. The model is the one-hot model of equation 7 without biases, and there is one document. `scores` is the table $S_{kq}$ of key
+            token $k$ and query token $q$, shape $(V, V)$; `counts` says how often each token stands in the document (some do not occur); `w_v` is
+            $\mathbf{W}^V$. With $\mathbf{f}_q$ the prediction where token $q$ stands, the loss is $L = \sum_{q, w} \omega_{qw}\, l(\mathbf{f}_q, w)$. The array `weights` holds
+            $\omega_{qw}$, the weight of all selected positions that show $q$ and hide the word $w$, and $l$ is {{loss_in_words}}. Return the derivatives of $L$ by the scores
+            as an array of shape $(V, V)$ with {{layout_in_words}}. Do it with products of matrices, without automatic or numerical differentiation.
+        """,
+        stub='''
+            def gradient_of_scores(scores, counts, w_v, weights):
+                """Derivatives of the loss by the scores; {{layout_in_words}}."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def gradient_of_scores(scores, counts, w_v, weights):
+                shares = np.asarray(counts)[:, None] * np.exp(scores - scores.max(axis=0))
+                shares = shares / shares.sum(axis=0)
+                predictions = w_v @ shares
+                {{slope}}
+                pull = w_v.T @ slope
+                gradient = shares * (pull - (shares * pull).sum(axis=0))
+                {{result}}
+        """,
+        alternative="""
+            import numpy as np
+
+            def gradient_of_scores(scores, counts, w_v, weights):
+                size = len(counts)
+                table = np.zeros((size, size))
+                present = np.flatnonzero(counts)
+                for q in range(size):
+                    raw = counts[present] * np.exp(scores[present, q])
+                    a = raw / raw.sum()
+                    f = w_v[:, present] @ a
+                    by_f = np.zeros(size)
+                    for w in range(size):
+                        target = np.zeros(size)
+                        target[w] = 1
+                        by_f += weights[q, w] * {{column_slope}}
+                    jacobian = np.diag(a) - np.outer(a, a)
+                    table[present, q] = jacobian @ (by_f @ w_v[:, present])
+                return table if "{{layout}}" == "key" else table.T
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * pull
+                    {{result}}
+                """,
+                "not-centred",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    return (gradient if '{{layout}}' == 'query' else gradient.T)
+                """,
+                "layout",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = (np.asarray(counts) > 0)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "counts-ignored",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "absent-words",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = np.exp(scores) / (np.asarray(counts)[:, None] * np.exp(scores)).sum(axis=0) * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "one-copy-only",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "value-transposed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    slope = weights.sum(axis=1) * predictions - weights.T
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "wrong-slope",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    weights = weights.T
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "weights-transposed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    gradient = -gradient
+                    {{result}}
+                """,
+                "wrong-sign",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - (shares * pull).sum(axis=0))
+                    {{result}}
+                """,
+                "one-position-each",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def gradient_of_scores(scores, counts, w_v, weights):
+                    shares = np.asarray(counts)[:, None] * np.exp(scores)
+                    shares = shares / shares.sum(axis=0)
+                    predictions = w_v @ shares
+                    {{slope}}
+                    pull = w_v.T @ slope
+                    gradient = shares * (pull - pull.mean(axis=0))
+                    {{result}}
+                """,
+                "not-centred",
+            ),
+        ),
+        hidden=_hidden_score_gradient,
+        graded=True,
+        explanation=r"""
+            Three links. The loss depends on the prediction with the slope {{slope_in_words}}; the multiplicities add up over hidden words. Through
+            $\mathbf{f}_q = \mathbf{W}^V \mathbf{a}_q$ a share feels the pull $\mathbf{p}_q = \mathbf{W}^{V\top} \partial L / \partial \mathbf{f}_q$. The shares are a softmax of the scores plus the
+            logarithms of the counts, so $\partial L / \partial S_{kq} = a_{kq} (p_{kq} - \sum_l a_{lq} p_{lq})$: a key gains if its pull differs from the average pull. The derivatives of a
+            query sum to zero over the keys, and a token with count 0 has share 0 and derivative 0.
+        """,
+        variants=(
+            Variant(
+                {"loss": "cross-entropy", "layout": "key"},
+                {
+                    "loss_in_words": "the cross-entropy in nats (equation 4)",
+                    "layout_in_words": "the key in the row and the query in the column",
+                    "slope": "slope = weights.sum(axis=1) * np.exp(predictions) / np.exp(predictions).sum(axis=0) - weights.T",
+                    "column_slope": "(np.exp(f) / np.exp(f).sum() - target)",
+                    "slope_in_words": "softmax minus target",
+                    "result": "return gradient + 0",
+                },
+            ),
+            Variant(
+                {"loss": "squared", "layout": "query"},
+                {
+                    "loss_in_words": "the squared loss (equation 3)",
+                    "layout_in_words": "the query in the row and the key in the column",
+                    "slope": "slope = 2 * (weights.sum(axis=1) * predictions - weights.T)",
+                    "column_slope": "2 * (f - target)",
+                    "slope_in_words": "twice prediction minus target",
+                    "result": "return gradient.T",
+                },
+            ),
+            Variant(
+                {"loss": "squared", "layout": "key"},
+                {
+                    "loss_in_words": "the squared loss (equation 3)",
+                    "layout_in_words": "the key in the row and the query in the column",
+                    "slope": "slope = 2 * (weights.sum(axis=1) * predictions - weights.T)",
+                    "column_slope": "2 * (f - target)",
+                    "slope_in_words": "twice prediction minus target",
+                    "result": "return gradient + 0",
+                },
+            ),
+            Variant(
+                {"loss": "cross-entropy", "layout": "query"},
+                {
+                    "loss_in_words": "the cross-entropy in nats (equation 4)",
+                    "layout_in_words": "the query in the row and the key in the column",
+                    "slope": "slope = weights.sum(axis=1) * np.exp(predictions) / np.exp(predictions).sum(axis=0) - weights.T",
+                    "column_slope": "(np.exp(f) / np.exp(f).sum() - target)",
+                    "slope_in_words": "softmax minus target",
+                    "result": "return gradient.T",
+                },
+            ),
+        ),
+    ),
+]
+
+PAPER: list[PaperExercise] = [
+    PaperExercise(
+        id="3.3-paper-copies",
+        title="deep, and still blind to positions",
+        level="core",
+        minutes=30,
+        objective="an induction over layers, and the exact place where it breaks",
+        prerequisites=(
+            "[why only word counts matter](03_3_architecture.ipynb#no-positions-only-the-word-counts-matter)",
+            "proof by induction",
+        ),
+        statement=r"""
+            Take a transformer of $L$ layers without position embeddings, with everything else that BERT has. In each layer the state of position $j$ becomes
+            $\mathbf{h}_j' = F(\mathbf{h}_j, \sum_i A_{ij} \mathbf{h}_i)$. Here $A$ is equation 5 applied to the states of that layer, and the function $F$, the same at every position, does all the rest: value matrix,
+            residual connections, layer normalisation, feed-forward layer. There is no dropout. (a) Prove that after every layer two positions of a document that show the same token have the same state.
+            (b) Prove that the state of a token depends on the document only through the counts $c_k$. (c) Prove that it depends only on the shares $c_k / N$: a document and the same document
+            written twice get the same predictions. (d) Let position $j$ attend to positions $i \leq j$ only. Show with one example in numbers that (a) fails already with one layer.
+        """,
+        graded=True,
+        rubric=(
+            (1, "Sets up an induction over layers; the claim holds for the embeddings because they depend on the token alone."),
+            (
+                2,
+                "(a): equal states give equal queries, hence equal columns of A and equal mixtures, and F is the same at every position. 1 point if only equal queries or only the same F is mentioned.",
+            ),
+            (
+                3,
+                "(b): rewrites the sums over positions as sums over tokens with the factor c_k, in the numerator and in the denominator (1 point each), and uses the induction hypothesis that all copies of k have one state (1 point).",
+            ),
+            (
+                2,
+                "(c): dividing numerator and denominator by N leaves shares only, and this is carried through all layers. 1 point without the induction.",
+            ),
+            (
+                2,
+                "(d): a document, scores and states in numbers in which two copies of a token end with different states. 1 point for naming the reason (later copies see more) without numbers.",
+            ),
+        ),
+        model_answer=r"""
+            Write $\mathbf{h}^l_j$ for the state of position $j$ after $l$ layers and $w_j$ for the token there. The claim $P(l)$: there are vectors $\mathbf{g}^l_k$, one for each token $k$ of the document, which depend on the
+            document through the shares $\rho_k = c_k / N$ only, and $\mathbf{h}^l_j = \mathbf{g}^l_{w_j}$ for all $j$. It contains (a), (b) and (c).
+
+            $P(0)$ holds: the embedding of a token depends on nothing else.
+
+            Suppose $P(l)$. The score of key $i$ and query $j$ is a function of their two states, so it is $S(\mathbf{g}^l_{w_i}, \mathbf{g}^l_{w_j})$. Consider a position that shows $q$. In the sums over positions collect the $c_k$ copies of each
+            token, which have equal states:
+            $$\sum_i A_{ij} \mathbf{h}^l_i = \frac{\sum_k c_k \exp S(\mathbf{g}^l_k, \mathbf{g}^l_q)\, \mathbf{g}^l_k}{\sum_k c_k \exp S(\mathbf{g}^l_k, \mathbf{g}^l_q)}
+            = \frac{\sum_k \rho_k \exp S(\mathbf{g}^l_k, \mathbf{g}^l_q)\, \mathbf{g}^l_k}{\sum_k \rho_k \exp S(\mathbf{g}^l_k, \mathbf{g}^l_q)}.$$
+            This is the same vector for every position that shows $q$, and by $P(l)$ it depends on the document through the $\rho_k$ only. Call it $\mathbf{m}_q$. Then $\mathbf{h}^{l+1}_j = F(\mathbf{g}^l_q, \mathbf{m}_q)$, with the same $F$ at every position, so $P(l + 1)$ holds with
+            $\mathbf{g}^{l+1}_q = F(\mathbf{g}^l_q, \mathbf{m}_q)$. Writing the document twice doubles all $c_k$ and $N$ and leaves all $\rho_k$. Predictions are functions of the last states.
+
+            (d) One-hot embeddings, $\mathbf{W}^K = 0$, $F(\mathbf{h}, \mathbf{m}) = \mathbf{m}$, the document $(1, 2, 1)$. All scores are zero, so position 1, which sees itself only, gets $\mathbf{e}_1$. Position 3 sees all three and gets
+            $\frac{2}{3} \mathbf{e}_1 + \frac{1}{3} \mathbf{e}_2$. Both show token 1. The number of copies in the sum now depends on $j$, and not on the token alone.
         """,
     ),
 ]

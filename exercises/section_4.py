@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -24,13 +24,33 @@ def _hidden_excess_loss(answer: Answer) -> None:
     expect(close(answer(e, b, seen, documents), expected), "other-settings", "it fails on other documents.")
 
 
-EXERCISES = [
+def _hidden_clock(answer: Answer, trained: str = "tied, values too") -> None:
+    powers = {"tied, values too": (2, 1), "embeddings": (2,), "untied, values too": (1, 1, 1), "untied": (1, 1)}[trained]
+    for share, start, kappa, a in ((0.5, 0.03, 0.008, 0.9), (0.95, 0.2, 1.5, 0.4)):
+        # Squares of the factors, each divided by its power, grow alike: y is what they have gained. Substitute y = e^s.
+        y = np.geomspace(1e-9 * start**2, 9 / a**2, 40_001)
+        factors = [np.sqrt(start**2 + n * y) for n in powers]
+        e = np.prod([f**n for f, n in zip(factors, powers, strict=True)], axis=0)
+        inside = e < share / a
+        slowness = 1 / (4 * kappa * np.maximum(1 / a - e, 1e-9) * e)
+        clock = np.concatenate([[0], np.cumsum((slowness[1:] + slowness[:-1]) / 2 * np.diff(y))])
+        last = inside.sum()
+        right = np.interp(share / a, e[last - 1 : last + 1], clock[last - 1 : last + 1])
+        found = float(as_array(answer(share, start, kappa, a), (), "the clock, one number"))
+        expect(abs(found / right - 1) < 1e-3, "other-numbers", "it fails for another start, share, kappa and a.")
+
+
+EXERCISES: list[Exercise] = [
     Exercise(
         id="4-optimal-bias",
         title="what the bias of Theorem 1 subtracts",
         level="core",
         minutes=10,
         objective="to read a constant of a theorem as something that happens to the data",
+        prerequisites=(
+            "[Theorem 1](04_token_embeddings.ipynb#theorem-1)",
+            "equation D.17 ([Section 3.2](03_2_training_objective.ipynb#what-a-masked-long-document-looks-like))",
+        ),
         function="denoising_bias",
         statement=r"""
             Theorem 1 fixes $\mathbf{b}^{\text{pred}}$ so that it takes away what random replacement adds to the masked document.
@@ -112,6 +132,10 @@ EXERCISES = [
         level="core",
         minutes=15,
         objective="to build a realisable optimum of Theorem 1 with as few dimensions as possible",
+        prerequisites=(
+            "[Theorem 1](04_token_embeddings.ipynb#theorem-1)",
+            "a matrix of dot products",
+        ),
         function="embedding",
         statement=r"""
             Theorem 1 does not say how large $d$ must be. Give $\mathbf{W}^E$ of shape $(T, Tv + 1)$, that is with $d = T$, such that
@@ -184,6 +208,7 @@ EXERCISES = [
             ),
         ),
         hidden=_hidden_smallest_embedding,
+        graded=True,
         explanation=r"""
             One direction for each topic. $d = T$ is also the least that works: $\mathbf{E}$ must have rank at least $T$, since its blocks tell $T$
             topics apart.
@@ -195,6 +220,10 @@ EXERCISES = [
         level="challenge",
         minutes=20,
         objective="to check an optimality theorem by computing the loss exactly, without training",
+        prerequisites=(
+            "[the excess loss](04_token_embeddings.ipynb#check-it-on-every-document)",
+            "rows and columns in products of matrices",
+        ),
         function="loss_above_best",
         statement=r"""
             With uniform attention every position of a document gets the same prediction $\mathbf{E}\mathbf{x} + \mathbf{b}$, where $\mathbf{x}$ is the masked
@@ -281,6 +310,270 @@ EXERCISES = [
         explanation="""
             Documents are rows here, so multiplying each column `x` by `e` is `seen @ e.T`. The excess is zero exactly for the
             matrices of Theorem 1.
+        """,
+    ),
+    Exercise(
+        id="4-saddle-clock",
+        title="how long the saddle holds",
+        level="challenge",
+        minutes=35,
+        objective="solving the dynamics of a product of small factors",
+        prerequisites=(
+            "[how long SGD needs](04_token_embeddings.ipynb#how-long-sgd-needs)",
+            "a differential equation with separated variables",
+            "a numerical integral",
+        ),
+        function="clock_until",
+        statement=r"""
+            Under uniform attention and squared loss all differences between topics are learned alike, each with the excess loss $\kappa \left(e - \frac{1}{a}\right)^2$. Here $e$ is what the model makes of the difference, and $\kappa$ is
+            the eigenvalue of $\mathbb{E}[\mathbf{x}\mathbf{x}^\top]$ there. Let {{parts}}. Gradient descent with small steps follows $\dot{x} = -\partial L / \partial x$ for each factor $x$ of $e$. Time is the clock, learning rate times
+            steps. Return the clock at which $e$ has reached `share` of $\frac{1}{a}$ ($0 <$ `share` $< 1$; it has not at the start), within one part in a thousand. It must be fast for a tiny `start` too: take no steps of a fixed length.
+        """,
+        stub='''
+            def clock_until(share, start, kappa, a):
+                """Clock at which e has reached this share of 1 / a; a number."""
+                raise NotImplementedError("your answer")
+        ''',
+        reference="""
+            import numpy as np
+
+            def clock_until(share, start, kappa, a):
+                e = lambda x: {{product}}
+                low, high = start, 2 + 2 / a
+                for _ in range(100):
+                    middle = (low + high) / 2
+                    low, high = (middle, high) if e(middle) < share / a else (low, middle)
+                x = np.geomspace(start, low, 20_001)
+                slowness = 1 / (2 * kappa * (1 / a - e(x)) * {{rate}})
+                return ((slowness[1:] + slowness[:-1]) / 2 * np.diff(x)).sum()
+        """,
+        alternative="""
+            import math
+
+            def clock_until(share, start, kappa, a):
+                powers = {{powers}}
+                x, clock, level = [start] * len(powers), 0.0, share / a
+
+                def product(y):
+                    return math.prod(f**n for f, n in zip(y, powers))
+
+                def moved(y, step):
+                    gap = 2 * kappa * (1 / a - product(y)) * product(y)
+                    return [step * gap * n / f for f, n in zip(y, powers)]
+
+                while True:
+                    step = 0.004 * min([f / d for f, d in zip(x, moved(x, 1.0))] + [a / kappa])
+                    middle = [f + d for f, d in zip(x, moved(x, step / 2))]
+                    new = [f + d for f, d in zip(x, moved(middle, step))]
+                    if product(new) >= level:
+                        return clock + step * (level - product(x)) / (product(new) - product(x))
+                    x, clock = new, clock + step
+        """,
+        wrong=(
+            Wrong(
+                """
+                import numpy as np
+
+                def clock_until(share, start, kappa, a):
+                    e = lambda x: {{product}}
+                    low, high = start, 2 + 2 / a
+                    for _ in range(100):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if e(middle) < share / a else (low, middle)
+                    x = np.geomspace(start, low, 20_001)
+                    slow = 1 / (2 * kappa / a * {{rate}}) + 0 * x
+                    return ((slow[1:] + slow[:-1]) / 2 * np.diff(x)).sum()
+                """,
+                "no-saturation",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def clock_until(share, start, kappa, a):
+                    e = lambda x: {{product}}
+                    low, high = start, 2 + 2 / a
+                    for _ in range(100):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if e(middle) < share / a else (low, middle)
+                    x = np.geomspace(start, low, 20_001)
+                    slow = 1 / (kappa * (1 / a - e(x)) * {{rate}})
+                    return ((slow[1:] + slow[:-1]) / 2 * np.diff(x)).sum()
+                """,
+                "slope-of-the-square",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def clock_until(share, start, kappa, a):
+                    e = lambda x: {{product}}
+                    low, high = start, 2 + 2 / a
+                    for _ in range(100):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if e(middle) < share else (low, middle)
+                    x = np.geomspace(start, low, 20_001)
+                    slow = 1 / (2 * kappa * (1 - e(x)) * {{rate}})
+                    return ((slow[1:] + slow[:-1]) / 2 * np.diff(x)).sum()
+                """,
+                "target-forgotten",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def clock_until(share, start, kappa, a):
+                    e = lambda x: {{product}}
+                    low, high = start, 2 + 2 / a
+                    for _ in range(100):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if e(middle) < 1 / a else (low, middle)
+                    e_level = e(share * low)
+                    low, high = start, 2 + 2 / a
+                    for _ in range(100):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if e(middle) < e_level else (low, middle)
+                    x = np.geomspace(start, low, 20_001)
+                    slow = 1 / (2 * kappa * (1 / a - e(x)) * {{rate}})
+                    return ((slow[1:] + slow[:-1]) / 2 * np.diff(x)).sum()
+                """,
+                "factor-not-product",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def clock_until(share, start, kappa, a):
+                    x = start
+                    e = {{product}}
+                    speed = 2 * kappa * (1 / a - e) * {{rate}}
+                    after = x + 1e-6 * x
+                    x = after
+                    slope = ({{product}} - e) / (1e-6 * start)
+                    return (share / a - e) / (slope * speed)
+                """,
+                "constant-speed",
+            ),
+            Wrong(
+                """
+                import numpy as np
+
+                def clock_until(share, start, kappa, a):
+                    e = lambda x: {{product}}
+                    low, high = start, 2 + 2 / a
+                    for _ in range(100):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if e(middle) < share / a else (low, middle)
+                    x = np.geomspace(start, low, 20_001)
+                    slow = 1 / (2 * kappa * (1 / a - e(x))) * np.gradient(e(x), x)
+                    return ((slow[1:] + slow[:-1]) / 2 * np.diff(x)).sum()
+                """,
+                "gradient-by-e",
+            ),
+        ),
+        hidden=_hidden_clock,
+        graded=True,
+        explanation=r"""
+            Each factor moves with the error $2 \kappa (\frac{1}{a} - e)$ times the product of the others. {{why}} With one unknown $x$ left, the variables separate: the clock is
+            $\int \frac{dx}{\dot{x}}$ from the start to the $x$ at which $e$ has the wanted value. Equal ratios of $x$ are a good grid, since most of the time is spent near the start.
+        """,
+        variants=(
+            Variant(
+                {"trained": "tied, values too"},
+                {
+                    "parts": "$e = z w^2$, with $w$ the size of the embeddings (which are also the head) and $z$ that of the value matrix, both trained and both equal to `start` at the clock zero",
+                    "product": "x * (2 * x**2 - start**2)",
+                    "rate": "(2 * x**2 - start**2)",
+                    "powers": "(2, 1)",
+                    "why": "Here $w^2 - 2 z^2$ does not change on the way, so $w^2 = 2 z^2 - \\text{start}^2$, and $\\dot{z} = 2 \\kappa (\\frac{1}{a} - e) w^2$ is an equation for $z$ alone. Near zero it is quadratic in $z$: a start of half the size takes twice as long.",
+                },
+            ),
+            Variant(
+                {"trained": "embeddings"},
+                {
+                    "parts": "$e = w^2$, with $w$ the size of the embeddings, which are also the head and are the only trained part ($\\mathbf{W}^V = \\mathbf{I}$); $w$ equals `start` at the clock zero",
+                    "product": "x**2",
+                    "rate": "2 * x",
+                    "powers": "(2,)",
+                    "why": "Here $\\dot{e} = 8 \\kappa\\, e (\\frac{1}{a} - e)$, the logistic equation: its clock is $\\frac{a}{8\\kappa}$ times the change in the log-odds of $a e$. Near zero the growth is exponential: a start of half the size only adds a constant to the clock.",
+                },
+            ),
+            Variant(
+                {"trained": "untied, values too"},
+                {
+                    "parts": "$e = u z w$, with three matrices of their own for head ($u$), values ($z$) and embeddings ($w$), all trained and all equal to `start` at the clock zero",
+                    "product": "x**3",
+                    "rate": "x**2",
+                    "powers": "(1, 1, 1)",
+                    "why": "By symmetry $u = z = w$ at all times, and $\\dot{w} = 2 \\kappa (\\frac{1}{a} - e) w^2$. Near zero it is quadratic in $w$: a start of half the size takes twice as long.",
+                },
+            ),
+            Variant(
+                {"trained": "untied"},
+                {
+                    "parts": "$e = u w$, with a head ($u$) and embeddings ($w$) that are two matrices, both trained and both equal to `start` at the clock zero ($\\mathbf{W}^V = \\mathbf{I}$)",
+                    "product": "x**2",
+                    "rate": "x",
+                    "powers": "(1, 1)",
+                    "why": "By symmetry $u = w$ at all times, so $\\dot{e} = 4 \\kappa\\, e (\\frac{1}{a} - e)$, the logistic equation: its clock is $\\frac{a}{4\\kappa}$ times the change in the log-odds of $a e$. Tying would double the speed.",
+                },
+            ),
+        ),
+    ),
+]
+
+PAPER: list[PaperExercise] = [
+    PaperExercise(
+        id="4-paper-saddle",
+        title="a saddle, and a flatter one",
+        level="core",
+        minutes=35,
+        objective="reading the speed of training off the order of a stationary point",
+        prerequisites=(
+            "[how long SGD needs](04_token_embeddings.ipynb#how-long-sgd-needs)",
+            "Taylor expansion of a loss in a matrix",
+            "comparing solutions of differential equations",
+        ),
+        statement=r"""
+            The setting is Theorem 1's, with excess loss $L = \mathbb{E} \|\mathbf{W}^{E\top} \mathbf{W}^V \mathbf{W}^E \mathbf{x} + \mathbf{b} - \mathbf{p}_{\mathbf{w}}\|^2$, and gradient descent with small steps, $\dot{\mathbf{W}} = -\nabla L$. Let $\mathbf{z}$ be a vector that is 0 at [MASK], constant on the words of each topic,
+            and of sum 0; then $\mathbf{x}^\top \mathbf{z} = a\, \mathbf{p}_{\mathbf{w}}^\top \mathbf{z}$ and $\mathbb{E}[\mathbf{x} \mathbf{x}^\top] \mathbf{z} = \kappa \mathbf{z}$. (a) Let $\mathbf{W}^V = \mathbf{I}$ be frozen. Show that $\mathbf{W}^E = 0$ is a stationary point, and that near it $\mathbf{W}^E \mathbf{z}$
+            grows like $e^{4 \kappa t / a}$. (b) Let $\mathbf{W}^V$ be trained too. Show that at $\mathbf{W}^E = 0$, $\mathbf{W}^V = 0$ all second derivatives vanish as well. (c) One direction obeys $L = \kappa (e - \frac{1}{a})^2$ with $e = w^2$ in case (a) and
+            $e = z w^2$ in case (b). Starting with all factors equal to a small $\varepsilon$, show that the clock at which $e = \frac{1}{2a}$ is at most a constant times $\ln \frac{1}{\varepsilon}$ in case (a), and lies between two constants times $\frac{1}{\varepsilon}$, up
+            to a constant, in case (b). What does a start of half the size do to the number of SGD steps in each case?
+        """,
+        graded=True,
+        rubric=(
+            (
+                3,
+                "(a): expands to second order: no linear term (1 point), the second-order term contains the correlation of x with p - b (1 point), which sends z to kappa/a times z, both ways round (1 point).",
+            ),
+            (
+                1,
+                "(a): obtains the rate 4 kappa / a, with the 2 from the square and the 2 from the two equal factors. Nothing if one factor is missing.",
+            ),
+            (1, "(b): the lowest term in the two matrices is of third order, so first and second derivatives are zero."),
+            (2, "(c), case (a): a bound on the speed by a multiple of w until e is half, and its integral, a logarithm."),
+            (
+                2,
+                "(c), case (b): uses that w^2 - 2 z^2 is conserved (1 point) to bound the speed of z by multiples of z^2, and integrates to 1/epsilon (1 point).",
+            ),
+            (1, "Half the start: a constant number of steps more in case (a), about twice as many in case (b)."),
+        ),
+        model_answer=r"""
+            (a) Write $\mathbf{W} = \mathbf{W}^E$, $\mathbf{r} = \mathbf{p}_{\mathbf{w}} - \mathbf{b}$ and $\mathbf{M} = \mathbb{E}[\mathbf{x} \mathbf{r}^\top]$. Then
+            $L = \mathbb{E}\|\mathbf{r}\|^2 - 2\, \mathbb{E}[\mathbf{r}^\top \mathbf{W}^\top \mathbf{W} \mathbf{x}] + O(\|\mathbf{W}\|^4)$, and the middle term is $-2 \operatorname{tr}(\mathbf{W} \mathbf{M} \mathbf{W}^\top)$. There is no linear term, so 0 is stationary. Near it
+            $\dot{\mathbf{W}} = -\nabla L = 2 \mathbf{W} (\mathbf{M} + \mathbf{M}^\top)$. Now $\mathbf{b}^\top \mathbf{z} = 0$, since $\mathbf{b}$ is constant on the words and $\mathbf{z}$ sums to 0. So $\mathbf{M} \mathbf{z} = \mathbb{E}[\mathbf{x}\, \mathbf{p}_{\mathbf{w}}^\top \mathbf{z}] = \frac{1}{a} \mathbb{E}[\mathbf{x} \mathbf{x}^\top] \mathbf{z} = \frac{\kappa}{a} \mathbf{z}$. And
+            $\mathbf{M}^\top \mathbf{z} = \mathbb{E}[\mathbf{r}\, \mathbf{x}^\top \mathbf{z}] = a\, \mathbb{E}[\mathbf{p}_{\mathbf{w}} \mathbf{p}_{\mathbf{w}}^\top] \mathbf{z} - \mathbf{b}\, \mathbb{E}[\mathbf{x}^\top \mathbf{z}]$. By symmetry of the topics $\mathbb{E}[\mathbf{x}]$ is constant on the words, so the last term is 0. The first is a multiple of $\mathbf{z}$, again by symmetry, and
+            $\mathbf{z}^\top \mathbf{M}^\top \mathbf{z} = \mathbf{z}^\top \mathbf{M} \mathbf{z}$ says that the multiple is $\frac{\kappa}{a}$ too. Together $\frac{d}{dt} \mathbf{W} \mathbf{z} = \frac{4 \kappa}{a} \mathbf{W} \mathbf{z}$.
+
+            (b) Now $L = \mathbb{E}\|\mathbf{r}\|^2 - 2\, \mathbb{E}[\mathbf{r}^\top \mathbf{W}^{E\top} \mathbf{W}^V \mathbf{W}^E \mathbf{x}] + \dots$, and the term after the constant is a product of three entries of the weights. A polynomial whose lowest non-constant term has degree three has no first and no second derivatives
+            at zero.
+
+            (c) Case (a): $\dot{w} = 4 \kappa (\frac{1}{a} - w^2) w$. While $w^2 \leq \frac{1}{2a}$ this is at least $\frac{2\kappa}{a} w$, so $t \leq \frac{a}{2\kappa} \ln \frac{w_1}{\varepsilon}$ with $w_1 = (2a)^{-1/2}$. Case (b): $\dot{z} = 2 \kappa (\frac{1}{a} - e) w^2$ and
+            $\dot{w} = 4 \kappa (\frac{1}{a} - e) z w$. So $\frac{d}{dt} w^2 = 2 \frac{d}{dt} z^2$, and $w^2 = 2 z^2 - \varepsilon^2$, which lies between $z^2$ and $2 z^2$ as $z \geq \varepsilon$. While $e \leq \frac{1}{2a}$, $\dot{z}$ lies between $\frac{\kappa}{a} z^2$ and $\frac{4 \kappa}{a} z^2$.
+            Integrating $\dot{z} / z^2$ gives $\frac{a}{4 \kappa} \left(\frac{1}{\varepsilon} - \frac{1}{z_1}\right) \leq t \leq \frac{a}{\kappa} \left(\frac{1}{\varepsilon} - \frac{1}{z_1}\right)$, where $z_1$ is the value at the end; from $z_1^3 \leq e = \frac{1}{2a} \leq 2 z_1^3$ it stays between two constants.
+
+            Half the start adds a constant to the clock in case (a) (the exact solution says $\frac{a}{4 \kappa} \ln 2$ for small $\varepsilon$). In case (b) it about doubles the clock, and so the steps at a given rate.
         """,
     ),
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exercises.format import Exercise, Wrong
+from exercises.format import Exercise, PaperExercise, Variant, Wrong
 from topiclib.checks.base import Answer, as_array, close, expect
 
 
@@ -32,6 +32,24 @@ def _hidden_expected(answer: Answer) -> None:
         expect(close(as_array([got["b"], got["c"]], (2,), "two numbers"), right, 1e-4), "other-grammar", hint)
 
 
+def _hidden_category(answer: Answer, asked: str = "uncertainty in two sentences") -> None:
+    rules = [("S", ("a", "T"), 0.6), ("S", ("T", "b"), 0.4), ("T", ("a",), 0.3), ("T", ("b", "b"), 0.5), ("T", ("a", "b"), 0.2)]
+    one = {"aa": 0.18, "abb": 0.38, "aab": 0.12, "ab": 0.12, "bbb": 0.2}
+    two = [(first + second, p * q) for first, p in one.items() for second, q in one.items()]
+    single = asked == "uncertainty in one sentence"
+    for shown, place in (
+        (([None, "b", None], 0),) if single else (([None, "b", None, None, None], 3), (["a", None, None, None, "b"], 1))
+    ):
+        weights: dict[str, float] = {}
+        for text, p in one.items() if single else two:
+            if len(text) == len(shown) and all(s in (None, w) for s, w in zip(shown, text, strict=True)):
+                weights[text[place]] = weights.get(text[place], 0) + p
+        chances = np.array(list(weights.values())) / sum(weights.values())
+        right = chances.max() if asked.startswith("best") else -chances @ np.log(chances)
+        found = as_array(answer(rules, "S", shown, place), (), "one number")
+        expect(close(found, right, 1e-4), "other-grammar", "it fails for another grammar.")
+
+
 EXERCISES = [
     Exercise(
         id="9-whole-path",
@@ -39,6 +57,10 @@ EXERCISES = [
         level="warm-up",
         minutes=8,
         objective="the order of matrices in a deep linear model, and what a residual connection adds to it",
+        prerequisites=(
+            "[several layers](09_conclusion.ipynb#several-layers)",
+            "order of a matrix product",
+        ),
         function="prediction_of_one_token",
         statement=r"""
             A document consists of one token, so that every layer's attention is entirely on it. There is no layer norm and no bias. `w_e` has
@@ -134,6 +156,11 @@ EXERCISES = [
         level="core",
         minutes=12,
         objective="to split a cross-entropy by the chain rule, so that each kind of knowledge has its own number",
+        prerequisites=(
+            "[the loss in three parts](09_conclusion.ipynb#a-syntax-sandbox)",
+            "conditional probability",
+        ),
+        graded=True,
         function="split_loss",
         statement=r"""
             `p` of shape $(V,)$ holds predicted probabilities that sum to one. `category_of` and `topic_of` of shape $(V,)$ give the category and
@@ -237,6 +264,10 @@ EXERCISES = [
         level="challenge",
         minutes=18,
         objective="to compute an expectation over a probabilistic grammar without listing its sentences",
+        prerequisites=(
+            "[the grammar of the sandbox](09_conclusion.ipynb#a-syntax-sandbox)",
+            "recursion",
+        ),
         function="expected_words",
         statement=r"""
             `rules` is a list of `(left, right, probability)`, such as `("NP", ("Det", "N"), 0.5)`: the symbol `left` becomes the symbols `right`.
@@ -377,6 +408,377 @@ EXERCISES = [
             with $M_{ab}$ the expected number of symbols $b$ that one symbol $a$ is replaced by, the visits from the start are a row of
             $\mathbf{I} + \mathbf{M} + \mathbf{M}^2 + \dots = (\mathbf{I} - \mathbf{M})^{-1}$. That form also works for recursive grammars, as
             long as sentences do not grow without end.
+        """,
+    ),
+    Exercise(
+        id="9-hidden-category",
+        title="the best possible prediction of a category",
+        level="challenge",
+        minutes=40,
+        objective="to get a yardstick for the syntax of a sandbox from its grammar",
+        prerequisites=(
+            "[the yardsticks of the sandbox](09_conclusion.ipynb#a-syntax-sandbox)",
+            "Bayes' rule",
+            "recursion or dynamic programming",
+        ),
+        graded=True,
+        function="hidden_category",
+        statement=r"""
+            `rules` is a list of `(left, right, probability)` as in exercise 9-expected-words; symbols on no left side are categories of words. A
+            document is {{number}} from the symbol `start`. The reader knows the grammar and the number of words.
+            `shown` lists the category of each word, or `None` where it is hidden; several may be. Let $P$ be the distribution of the category at the hidden position `place`, counted
+            from 0, given all that the reader knows. Return {{asked}}. Where one sentence ends and another begins is not shown. Some sentences can come from the rules
+            in more than one way, and what is shown is possible.
+        """,
+        stub="""
+            def hidden_category(rules, start, shown, place):
+                \"\"\"{{described}}.\"\"\"
+                raise NotImplementedError("your answer")
+        """,
+        reference="""
+            import math
+
+            def hidden_category(rules, start, shown, place):
+                lefts = {left for left, _, _ in rules}
+                weight = {}
+
+                def read(symbols, at, probability, category):
+                    if not symbols:
+                        if at == len(shown):
+                            weight[category] = weight.get(category, 0) + probability
+                        return
+                    first, rest = symbols[0], symbols[1:]
+                    if first in lefts:
+                        for left, right, chance in rules:
+                            if left == first:
+                                read((*right, *rest), at, probability * chance, category)
+                    elif at < len(shown) and shown[at] in (None, first):
+                        read(rest, at + 1, probability, first if at == place else category)
+
+                read({{starts}}, 0, 1.0, None)
+                chances = [w / sum(weight.values()) for w in weight.values()]
+                return {{result}}
+        """,
+        alternative="""
+            import math
+            from collections import Counter
+
+            def hidden_category(rules, start, shown, place):
+                def strings(symbols):
+                    if not symbols:
+                        return Counter({(): 1.0})
+                    first, found = Counter(), Counter()
+                    for left, right, chance in rules:
+                        if left == symbols[0]:
+                            for words, p in strings(tuple(right)).items():
+                                first[words] += chance * p
+                    for words, p in (first or Counter({symbols[:1]: 1.0})).items():
+                        for others, q in strings(symbols[1:]).items():
+                            found[words + others] += p * q
+                    return found
+
+                posterior = Counter()
+                for words, p in strings({{starts}}).items():
+                    if len(words) == len(shown) and not any(s and s != w for s, w in zip(shown, words)):
+                        posterior[words[place]] += p
+                chances = [p / posterior.total() for p in posterior.values()]
+                return {{result}}
+        """,
+        wrong=(
+            Wrong(
+                """
+                import math
+
+                def hidden_category(rules, start, shown, place):
+                    lefts = {rule[0] for rule in rules}
+
+                    def expand(symbols):
+                        if not symbols:
+                            yield (), 1.0
+                            return
+                        heads = [((symbols[0],), 1.0)]
+                        if symbols[0] in lefts:
+                            heads = [
+                                (words, bool(probability) * chance)
+                                for left, right, probability in rules
+                                if left == symbols[0]
+                                for words, chance in expand(tuple(right))
+                            ]
+                        for head, chance in heads:
+                            for rest, other in expand(symbols[1:]):
+                                yield head + rest, chance * other
+
+                    found = {}
+                    for words, chance in expand({{starts}}):
+                        if len(words) == len(shown) and all(s in (None, w) for s, w in zip(shown, words)):
+                            found[words[place]] = found.get(words[place], 0) + chance
+                    chances = [chance / sum(found.values()) for chance in found.values()]
+                    return {{result}}
+                """,
+                "no-probabilities",
+            ),
+            Wrong(
+                """
+                import math
+
+                def hidden_category(rules, start, shown, place):
+                    lefts = {rule[0] for rule in rules}
+
+                    def expand(symbols):
+                        if not symbols:
+                            yield (), 1.0
+                            return
+                        heads = [((symbols[0],), 1.0)]
+                        if symbols[0] in lefts:
+                            heads = [
+                                (words, probability * chance)
+                                for left, right, probability in rules
+                                if left == symbols[0]
+                                for words, chance in expand(tuple(right))
+                            ]
+                        for head, chance in heads:
+                            for rest, other in expand(symbols[1:]):
+                                yield head + rest, chance * other
+
+                    found = {}
+                    for words, chance in expand({{starts}}):
+                        if len(words) > place and all(s in (None, w) for s, w in zip(shown, words)):
+                            found[words[place]] = found.get(words[place], 0) + chance
+                    chances = [chance / sum(found.values()) for chance in found.values()]
+                    return {{result}}
+                """,
+                "length-ignored",
+            ),
+            Wrong(
+                """
+                import math
+
+                def hidden_category(rules, start, shown, place):
+                    lefts = {rule[0] for rule in rules}
+
+                    def expand(symbols):
+                        if not symbols:
+                            yield (), 1.0
+                            return
+                        heads = [((symbols[0],), 1.0)]
+                        if symbols[0] in lefts:
+                            heads = [
+                                (words, probability * chance)
+                                for left, right, probability in rules
+                                if left == symbols[0]
+                                for words, chance in expand(tuple(right))
+                            ]
+                        for head, chance in heads:
+                            for rest, other in expand(symbols[1:]):
+                                yield head + rest, chance * other
+
+                    found = {}
+                    for words, chance in expand({{starts}}):
+                        if len(words) == len(shown):
+                            found[words[place]] = found.get(words[place], 0) + chance
+                    chances = [chance / sum(found.values()) for chance in found.values()]
+                    return {{result}}
+                """,
+                "context-ignored",
+            ),
+            Wrong(
+                """
+                import math
+
+                def hidden_category(rules, start, shown, place):
+                    lefts = {rule[0] for rule in rules}
+
+                    def expand(symbols):
+                        if not symbols:
+                            yield (), 1.0
+                            return
+                        heads = [((symbols[0],), 1.0)]
+                        if symbols[0] in lefts:
+                            heads = [
+                                (words, probability * chance)
+                                for left, right, probability in rules
+                                if left == symbols[0]
+                                for words, chance in expand(tuple(right))
+                            ]
+                        for head, chance in heads:
+                            for rest, other in expand(symbols[1:]):
+                                yield head + rest, chance * other
+
+                    found = {}
+                    for words, chance in expand({{starts}}):
+                        if len(words) == len(shown) and all(s in (None, w) for s, w in zip(shown[:place], words)):
+                            found[words[place]] = found.get(words[place], 0) + chance
+                    chances = [chance / sum(found.values()) for chance in found.values()]
+                    return {{result}}
+                """,
+                "left-side-only",
+            ),
+            Wrong(
+                """
+                import math
+
+                def hidden_category(rules, start, shown, place):
+                    lefts = {rule[0] for rule in rules}
+
+                    def expand(symbols):
+                        if not symbols:
+                            yield (), 1.0
+                            return
+                        heads = [((symbols[0],), 1.0)]
+                        if symbols[0] in lefts:
+                            heads = [
+                                (words, probability * chance)
+                                for left, right, probability in rules
+                                if left == symbols[0]
+                                for words, chance in expand(tuple(right))
+                            ]
+                        for head, chance in heads:
+                            for rest, other in expand(symbols[1:]):
+                                yield head + rest, chance * other
+
+                    found = {}
+                    for words, chance in expand({{starts}}):
+                        if len(words) == len(shown) and all(s in (None, w) for s, w in zip(shown, words)):
+                            found[words[place]] = found.get(words[place], 0) + chance
+                    chances = [chance / 1 for chance in found.values()]
+                    return {{result}}
+                """,
+                "not-normalised",
+            ),
+            Wrong(
+                """
+                import math
+
+                def hidden_category(rules, start, shown, place):
+                    lefts = {rule[0] for rule in rules}
+
+                    def expand(symbols):
+                        if not symbols:
+                            yield (), 1.0
+                            return
+                        heads = [((symbols[0],), 1.0)]
+                        if symbols[0] in lefts:
+                            heads = [
+                                (words, probability * chance)
+                                for left, right, probability in rules
+                                if left == symbols[0]
+                                for words, chance in expand(tuple(right))
+                            ]
+                        for head, chance in heads:
+                            for rest, other in expand(symbols[1:]):
+                                yield head + rest, chance * other
+
+                    found = {}
+                    for words, chance in expand({{starts}}):
+                        if len(words) == len(shown) and all(s in (None, w) for s, w in zip(shown, words)):
+                            found[words] = found.get(words, 0) + chance
+                    chances = [chance / sum(found.values()) for chance in found.values()]
+                    return {{result}}
+                """,
+                "whole-sentence",
+            ),
+        ),
+        hidden=_hidden_category,
+        variants=(
+            Variant(
+                {"asked": "uncertainty in two sentences"},
+                {
+                    "number": "two sentences, one after the other, drawn independently",
+                    "asked": "its entropy in nats, the least expected loss there",
+                    "described": "Least expected loss, in nats, for the hidden category at `place` in a document of two sentences",
+                    "starts": "(start, start)",
+                    "result": "-sum(c * math.log(c) for c in chances)",
+                },
+            ),
+            Variant(
+                {"asked": "uncertainty in one sentence"},
+                {
+                    "number": "one sentence",
+                    "asked": "its entropy in nats, the least expected loss there",
+                    "described": "Least expected loss, in nats, for the hidden category at `place` in a document of one sentence",
+                    "starts": "(start,)",
+                    "result": "-sum(c * math.log(c) for c in chances)",
+                },
+            ),
+            Variant(
+                {"asked": "best guess in two sentences"},
+                {
+                    "number": "two sentences, one after the other, drawn independently",
+                    "asked": "the probability that the best single guess at the category is right",
+                    "described": "Chance that the best guess at the category at `place` is right, in a document of two sentences",
+                    "starts": "(start, start)",
+                    "result": "max(chances)",
+                },
+            ),
+        ),
+        explanation=r"""
+            Go through all ways in which the rules make the document, drop those that have another number of words or contradict what is shown, and sum the probabilities of the rest by the
+            category at the place. Divide by their sum: that is Bayes' rule. Sentences after one another are one more rule, from the document to its sentences. For long documents one does not list,
+            but carries sums from left to right and from right to left, as the chapter's yardstick does.
+        """,
+    ),
+]
+
+PAPER = [
+    PaperExercise(
+        id="9-paper-powers",
+        title="how flat the start is, by depth and residual connections",
+        level="challenge",
+        minutes=35,
+        objective="to predict from powers alone who moves first in a deep model",
+        prerequisites=(
+            "[several layers](09_conclusion.ipynb#several-layers)",
+            "[the gradients at the start](08_1_two_stages_discussed.ipynb#the-gradients-at-the-start)",
+        ),
+        graded=True,
+        statement=r"""
+            Take the model of this chapter with $L$ layers, no layer norm, no biases and squared loss. All its matrices are $\varepsilon$ times fixed random ones. A gradient is of order $k$ if its
+            size is in proportion to $\varepsilon^k$ as $\varepsilon \to 0$.
+
+            1. Without residual connections: of which order are the gradients of $\mathbf{W}^E$ and of each $\mathbf{W}^{V,l}$?
+            2. With residual connections: the same question.
+            3. Of which order is the gradient of $\mathbf{W}^{K,1}$, in both cases?
+            4. Without residual connections and with $L = 2$, the gradient of $\mathbf{W}^{K,2}$ is of a far higher order than one would expect from counting factors as in part 3. Why? (The
+               order itself is not asked.)
+            5. A weight of size $w$ grows as $\dot w = w^{k}$ from $\varepsilon$. How does the time that it needs to double depend on $\varepsilon$, for $k = 1$ and for $k > 1$? Which observation of the chapter on SGD does this explain?
+        """,
+        rubric=(
+            (
+                2,
+                "Part 1: order L + 1 for both: the prediction is a product of L + 2 matrices, and the error is of order zero at the start. One point for the product without the order.",
+            ),
+            (
+                2,
+                "Part 2: W^E of order 1, from the path that goes past all layers, and W^V of order 2, from the path through that layer alone. One point each.",
+            ),
+            (
+                2,
+                "Part 3: plain L + 5, residual 6: the effect of moving attention (L + 2 or 3) times W^Q and two vectors of layer 1, each of order 1. One point if one of the two is right or both with a slip in one factor.",
+            ),
+            (
+                2,
+                "Part 4: attention of the first layer is nearly uniform, so all columns that leave it are nearly equal; moving the attention of the second between equal vectors changes nothing.",
+            ),
+            (
+                2,
+                "Part 5: constant for k = 1, in proportion to 1/epsilon^(k-1) for k > 1 (one point); so SGD without residual connections does not leave the start (k = L + 1), while with them the embeddings grow at once and the rest follows (one point).",
+            ),
+        ),
+        model_answer=r"""
+            1. The prediction is $\mathbf{W}^{E\top} \mathbf{W}^{V,L} A_{\ldots} \cdots \mathbf{W}^{V,1} \mathbf{W}^E$ times one-hot vectors and attention weights, of which the latter are near $\frac1N$: $L + 2$ factors of order 1. So the prediction is tiny, the error
+            is minus the target up to that, of order zero, and the derivative by one factor has $L + 1$ factors left. Both kinds of gradients are of order $L + 1$.
+
+            2. The prediction is a sum over paths, $\mathbf{W}^{E\top} \mathbf{W}^E$ (past all layers), $\mathbf{W}^{E\top} \mathbf{W}^{V,l} \mathbf{W}^E$ (through one), and longer ones. The shortest path that contains a matrix decides: for $\mathbf{W}^E$ one factor is left, order 1; for
+            $\mathbf{W}^{V,l}$ two, order 2.
+
+            3. A score is $(\mathbf{W}^K h)^\top (\mathbf{W}^Q h')/\sqrt{d_a}$ with $h, h'$ columns of $\mathbf{W}^E$, so its derivative by $\mathbf{W}^{K,1}$ has three factors of order 1. It is multiplied by the derivative of the loss by the score: what moving attention does to the
+            prediction. Without residual connections that is of order $L + 2$, with them the shortest path through the values of layer 1 has order 3. In all $L + 5$ and $6$.
+
+            4. With scores of order $\varepsilon^4$ the attention of layer 1 is nearly uniform. Then all columns of $\mathbf{H}_1$ are nearly the same vector (without a residual connection nothing else is in them). Layer 2 chooses between equal vectors, and whatever it attends to, its output is the
+            same. What differs between the columns is smaller by the deviation of the first layer's attention from uniform, so the gradient contains these additional factors. With a residual connection each column keeps its own token.
+
+            5. For $k = 1$ the time to double is $\ln 2$, whatever the start. For $k > 1$, $\dot w = w^k$ gives $\frac{1}{k-1}(\varepsilon^{1-k} - (2\varepsilon)^{1-k})$, in proportion to $\varepsilon^{-(k-1)}$. In the chapter SGD without either switch has not left the start after all its steps: with $L = 2$ all
+            gradients that matter are of order 3. With residual connections $\mathbf{W}^E$ has $k = 1$ and grows exponentially from the first step, and with it the gradients of the values and then those of the keys. (Adam divides the size of the gradient out and sees none of this.)
         """,
     ),
 ]

@@ -66,8 +66,17 @@ def test_a_chapter_has_one_exercise_for_each_function_and_rising_levels(module: 
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_a_chapter_has_at_least_three_exercises(module: Any) -> None:
-    assert len(module.EXERCISES) >= 3
+def test_a_chapter_has_four_exercises_two_of_them_graded_and_one_on_paper(module: Any) -> None:
+    assert len(module.EXERCISES) >= 4
+    assert sum(e.graded for e in module.EXERCISES) >= 2
+    assert module.EXERCISES[-1].level == "challenge"
+    assert len(module.PAPER) == 1
+
+
+@every_task
+def test_a_task_says_what_one_needs(task: Task) -> None:
+    assert task.prerequisites
+    assert all(text.strip() for text in task.prerequisites)
 
 
 @every_right_answer
@@ -134,9 +143,9 @@ def test_right_and_wrong_answers_have_the_stubs_arguments(exercise: Exercise) ->
 
 
 @every_exercise
-def test_there_are_at_least_three_wrong_answers_all_different(exercise: Exercise) -> None:
+def test_there_are_at_least_four_wrong_answers_all_different(exercise: Exercise) -> None:
     codes = [textwrap.dedent(w.code).strip() for w in exercise.wrong]
-    assert len(codes) >= 3
+    assert len(codes) >= 4
     assert len(set(codes)) == len(codes)
     assert len({w.hint for w in exercise.wrong}) >= 2
 

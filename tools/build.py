@@ -19,6 +19,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from tools import notebooks, results_map
 from tools.execute import ANSI, execute
+from tools.leaks import scan
 from tools.ledger import executed, write_ledger
 from tools.notebooks import chapters
 from tools.settings import BOOK, PLACEHOLDER, ROOT, repository
@@ -147,7 +148,8 @@ def main() -> int:
         if status := render(log):
             print(f"The build failed; everything it said is in {log}", file=sys.stderr)
             return status
-        findings = [*site_findings(BUILD / "html"), *write_ledger(BUILD, CACHE)]
+        _, leaks = scan([BUILD / "html"])
+        findings = [*site_findings(BUILD / "html"), *map(str, leaks), *write_ledger(BUILD, CACHE)]
     except KeyboardInterrupt:
         print("\nInterrupted. Run the same command again: finished chapters are kept.", file=sys.stderr)
         return 130

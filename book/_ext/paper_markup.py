@@ -28,7 +28,7 @@ from exercises.catalogue import PAPER, TASKS
 
 LOGGER = logging.getLogger(__name__)
 PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
-BOX = re.compile(rf"^({'|'.join(PAPER_KINDS)}|Exercise|In this chapter|Beyond the paper|Erratum|Note)\b[ \u00a0]?([\w.\-]*)")
+BOX = re.compile(rf"^({'|'.join(PAPER_KINDS)}|Exercise|Paper exercise|In this chapter|Beyond the paper|Erratum|Note)\b[ \u00a0]?([\w.\-]*)")
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 BIBLIOGRAPHY = Path(__file__).resolve().parents[1] / "references.bib"
 BIB_KEY = re.compile(r"^@\w+\{([^,\s]+),", re.M)
@@ -74,6 +74,7 @@ class PaperMarkup(Transform):
         if match is None:
             return
         kind, number = match[1], match[2].rstrip(".")
+        kind = "Exercise" if kind == "Paper exercise" else kind  # they are named alike: exercise-3-3-name
         box = nodes.container(classes=["tl-box", f"tl-{identifier(kind)}"])
         if number:
             self.name(box, f"{kind} {number}", quote)

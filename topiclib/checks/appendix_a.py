@@ -149,8 +149,14 @@ def without_mask_column(answer: Answer) -> None:
         expect(close(error, 0), "not-a-minimiser", "its predictions differ from p_w on some documents.")
 
 
+def _null_space(seen: Matrix) -> Matrix:
+    """Orthonormal columns of inputs that no document has."""
+    _, singular, rows = np.linalg.svd(seen)
+    return rows[(singular > 1e-9).sum() :].T
+
+
 @register("a-nearest-minimiser")
-def nearest_minimiser(answer: Answer) -> None:
+def nearest_minimiser(answer: Answer, lines: str = "rows", asked: str = "the end") -> None:
     rng = np.random.default_rng(13)
     for big_t, v, tau in ((3, 2, 1), (4, 3, 2)):
         masking, size = MaskingSettings(0.4, 0.1, 0.3), big_t * v + 1
@@ -159,17 +165,25 @@ def nearest_minimiser(answer: Answer) -> None:
         moment = seen.T @ seen / len(seen)
         best = _minimiser(rng.normal(size=size), big_t, v, masking, rng)
         w = rng.normal(size=(size, size))
-        got = as_array(answer(w, best, moment), (size, size), "the nearest minimiser")
+        turned = (w, best) if lines == "rows" else (w.T, best.T)
+        got = as_array(answer(*turned, moment), (size, size), "the matrix asked for")
+        got = got if lines == "rows" else got.T
+        end = got if asked == "the end" else got + w
+        null = _null_space(seen)
+        # An end has w in the silent directions, a move has nothing there.
+        hint = "one of start, end and the way between them is asked for: is it the end that you return, or the way?"
+        mistaken = got + w if asked == "the end" else got
+        other = close(seen @ mistaken.T, documents, TOL) and close(mistaken @ null, w @ null, TOL)
+        expect(not other, "end-or-move", hint)
+        got = end
         fits = close(seen @ got.T, documents, TOL)
         columns = close(seen @ got, seen @ best, TOL)
         expect(
             fits or not columns,
             "other-side",
-            "the null space is one of inputs, so it acts on the rows of W: on which side of W must a projection stand?",
+            f"the null space is one of inputs, so it acts on the {lines} of W: on which side of W must a projection stand?",
         )
         expect(fits, "not-a-minimiser", "it does not predict every document: E[x x^T] applied to it and to `best` must agree.")
-        _, singular, rows = np.linalg.svd(seen)
-        null = rows[(singular > 1e-9).sum() :].T
         kept, wanted = got @ null, w @ null
         ignored = close(kept, best @ null, TOL) or close(kept, 0, TOL)
         expect(not ignored, "ignores-w", "it is a minimiser, but w has no part in it: what of w can stay without cost?")

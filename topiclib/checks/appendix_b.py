@@ -106,7 +106,7 @@ def unequal_topics(answer: Answer) -> None:
 
 
 @register("b-best-embedding")
-def best_embedding(answer: Answer) -> None:
+def best_embedding(answer: Answer, tokens: str = "columns", mask: int = 0) -> None:
     a = 0.8
     for big_t, v, tau in ((5, 3, 2), (4, 2, 1)):
         documents = infinite_documents(DocumentSettings.theory(topics_per_doc=tau, num_topics=big_t, words_per_topic=v))
@@ -114,8 +114,17 @@ def best_embedding(answer: Answer) -> None:
         seen = a * documents + 0.1 / (big_t * v)
         seen[:, 0] = 0.1
         for d in range(1, big_t + 1):
-            w = as_array(answer(d, a, big_t, v), (d, big_t * v + 1), "W_E")
-            expect(close(w[:, 0], 0), "mask-column", "the embedding of [MASK], column 0, is the zero vector.")
+            shape = (d, big_t * v + 1)
+            result = answer(d, a, big_t, v)
+            hint = "which axis holds the tokens, and which the dimensions?"
+            turned = np.shape(result) == (shape if tokens == "rows" else shape[::-1])
+            expect(not turned, "tokens-and-dimensions", hint)
+            w = as_array(result, shape if tokens == "columns" else shape[::-1], "the embeddings")
+            w = w if tokens == "columns" else w.T
+            other = w[:, -1 - mask]
+            expect(close(w[:, mask], 0) or not close(other, 0), "mask-place", "the zero vector of [MASK] stands at the other end.")
+            expect(close(w[:, mask], 0), "mask-not-zero", "the embedding of [MASK] is the zero vector.")
+            w = w if mask == 0 else np.roll(w, 1, axis=1)
             gram = w.T @ w
             words = np.hstack([np.zeros((len(seen), 1)), seen[:, 1:]])
             found = float(((words @ gram - words / a) ** 2).sum(axis=1).mean())

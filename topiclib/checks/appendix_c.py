@@ -110,22 +110,24 @@ def silent_penalty(answer: Answer) -> None:
 
 
 @register("c-descent-limit")
-def descent_limit(answer: Answer) -> None:
+def descent_limit(answer: Answer, rows: str = "outputs", cross: str = "x y") -> None:
     rng = np.random.default_rng(6)
     basis, _ = np.linalg.qr(rng.normal(size=(6, 6)))
     moving = basis[:, :3] @ basis[:, :3].T  # the projection on the directions in which x moves
     second = basis[:, :3] @ np.diag([1.0, 0.5, 0.2]) @ basis[:, :3].T
-    cross = second @ rng.normal(size=(6, 6)) @ moving
+    x_y = second @ rng.normal(size=(6, 6)) @ moving
     start = rng.normal(size=(6, 6))
 
     def limit(begin: np.ndarray) -> np.ndarray:
-        return as_array(answer(begin, second, cross), (6, 6), "the limit")
+        turned = begin if rows == "outputs" else begin.T
+        found = as_array(answer(turned, second, x_y if cross == "x y" else x_y.T), (6, 6), "the limit")
+        return found if rows == "outputs" else found.T
 
     zero = limit(0 * start)
-    hint = "cross has x in its rows and y in its columns; the gradient of the loss has it the other way round."
-    expect(not close(zero @ second, cross, TOL), "cross-transposed", hint)
-    hint = "from zero the limit must be a minimiser: there the gradient, 2 (W second - cross transposed), is zero."
-    expect(close(zero @ second, cross.T, TOL), "not-a-minimiser", hint)
+    hint = "which of x and y stands in the rows of `cross`, and which in the rows of W? In your limit one is the wrong way round."
+    expect(not close(zero @ second, x_y, TOL), "cross-transposed", hint)
+    hint = "from zero the limit must be a minimiser: there the gradient of the loss is zero."
+    expect(close(zero @ second, x_y.T, TOL), "not-a-minimiser", hint)
     hint = "from zero the limit has nothing in the silent directions; yours does."
     expect(close(zero @ moving, zero, TOL), "not-smallest", hint)
     kept = limit(start) - zero
@@ -135,6 +137,6 @@ def descent_limit(answer: Answer) -> None:
     expect(not close(kept, start, TOL), "start-kept-whole", hint)
     hint = "this keeps the start where x moves and forgets it where x never moves: it is the other way round."
     expect(not close(kept, start @ moving, TOL), "moving-part-kept", hint)
-    hint = "W multiplies x from the left, so directions of x are directions of the rows of W: project on the other side."
+    hint = "directions of x are directions of what W meets x with, its rows or its columns: project on the other side."
     expect(not close(kept, start - moving @ start, TOL), "wrong-side", hint)
     expect(close(kept, start - start @ moving, TOL), "wrong-start", "from zero it is right, but not from another start.")

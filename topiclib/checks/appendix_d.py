@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from topiclib.checks.base import Answer, as_array, close, expect, register
-from topiclib.theory import LossTerms, loss_terms, masking_fractions, optimal_attention
+from topiclib.theory import LossTerms, ValueMatrix, attention_loss, loss_terms, masking_fractions, optimal_attention, theorem2
 
 TOL = 1e-5
+NEAR = 1e-4  # relative, for a slope
 
 
 @register("d-shown")
@@ -97,3 +100,65 @@ def without_random(answer: Answer) -> None:
         hint = "the loss is lower at another ratio: set its derivative to zero with the terms of this setting."
         expect(excess(s - 1, terms) <= min(excess(s * 1.05 - 1, terms), excess(s / 1.05 - 1, terms)), "not-the-minimum", hint)
         expect(close(s, best, TOL), "not-exact", "close to the minimum, but not it: is a term left out that is small here?")
+
+
+Setting = tuple[int, int, int, float, float, float]
+
+
+def _measured_slope(w: tuple[float, float, float], setting: Setting, moved: str) -> float:
+    """The derivative of the library's loss at uniform attention, as a difference quotient."""
+    big_t, v, tau, p_m, p_c, p_r = setting
+    step = np.array([-1e-4, 1e-4])
+    still = 0 * step
+    alpha, beta = {
+        "alpha and beta": (step, step), "the average s": (step * v / (v - 1), still), "alpha": (step, still), "beta": (still, step),
+    }[moved]  # fmt: skip
+    loss = attention_loss(
+        ValueMatrix(*w, w[1]), same_topic_ratio=1 + alpha, same_word_ratio=1 + beta,
+        num_topics=big_t, words_per_topic=v, topics_per_doc=tau, p_m=p_m, p_c=p_c, p_r=p_r,
+    )  # fmt: skip
+    return float((loss[1] - loss[0]) / 2e-4)
+
+
+@register("d-slope-at-uniform")
+def slope_at_uniform(answer: Answer, moved: str = "alpha and beta") -> None:
+    def pair(w: tuple[float, float, float], setting: Setting) -> tuple[float, float]:
+        found = as_array(answer(*w, *setting), (), "the slope as one number")
+        return float(found), _measured_slope(w, setting, moved)
+
+    # One kind of query after the other. First Theorem 2's matrix and no random words: only kept words have a slope.
+    setting: Setting = (4, 3, 2, 0.3, 0.2, 0.0)
+    best = theorem2(num_topics=4, words_per_topic=3, p_m=0.3, p_c=0.2, p_r=0.0)
+    w = float(best.mask_column), float(best.same_topic), float(best.different_topic)
+    found, right = pair(w, setting)
+    hint = "the target of a kept word is the word itself, not any word of the document: without that nothing pulls at attention."
+    expect(not close(found, 0, NEAR * abs(right)), "kept-words", hint)
+    hint = "kept words gain from attention to their topic: along the ratio the loss must fall there. Check the sign."
+    expect(not close(found / right, -1, NEAR), "sign", hint)
+    expect(not close(found / right, 0.5, NEAR), "factor-two", "what is the derivative of a square?")
+    share = masking_fractions(p_m=0.3, p_c=0.2, p_r=0.0).true / 2
+    hint = "a ratio moves attention in proportion to the share of the group: you have the derivative in the fraction that moves."
+    expect(not close(found * share / right, 1, NEAR), "theta-not-ratio", hint)
+    speeds = {"alpha and beta": 1.0, "the average s": 1.0, "alpha": 2 / 3, "beta": 1 / 3}
+    hint = "it is the slope in another direction: how fast does the average over the topic move in the one that is asked for?"
+    others = [speed for speed in speeds.values() if speed != speeds[moved]]
+    expect(not any(close(found / right * speeds[moved], x, NEAR) for x in others), "other-direction", hint)
+    expect(close(found, right, NEAR), "wrong-kept", "for Theorem 2's matrix without random words it is not the slope.")
+    # Another matrix: random words, then selected positions that all show [MASK].
+    w = 0.08, 0.11, 0.02
+    found, right = pair(w, (4, 3, 3, 0.4, 0.0, 0.3))
+    hint = "uniform attention predicts the document's words for a trained matrix only; this one is not trained to the end."
+    expect(not close(found, 0, 1e-9), "uniform-not-perfect", hint)
+    found, right = pair(w, (4, 3, 2, 0.3, 0.0, 0.0))
+    hint = "queries that show [MASK] attend to other [MASK] tokens by one of the two ratios only: does it move here?"
+    expect(close(found, right, NEAR * max(abs(right), 0.01)), "mask-queries", hint)
+    found, right = pair(w, (4, 3, 3, 0.4, 0.0, 0.3))
+    hint = "a random word of a topic that the document lacks has a slope too, where uniform attention is not perfect."
+    expect(abs(found - right) < NEAR * abs(right), "outside-lost", hint)
+    for other in ((6, 3, 2, 0.3, 0.2, 0.4), (10, 10, 3, 0.15, 0.1, 0.1)):
+        found, right = pair(w, other)
+        expect(
+            abs(found - right) < NEAR * abs(right),
+            "wrong-mixture",
+            "each part is right, but not their sum: weigh the kinds of query.",
+        )

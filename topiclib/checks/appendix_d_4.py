@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
@@ -86,3 +89,48 @@ def best_alpha(answer: Answer) -> None:
             small = "a small step to a larger alpha still lowers the loss at a large beta: does your g change with alpha?"
             expect(alpha > 1e-3, "always-the-edge", small)
             expect(best, "not-the-minimum", "a small step in alpha lowers the loss at this beta.")
+
+
+@register("d.4-part-of-the-diagonal")
+def part_of_the_diagonal(answer: Answer, share_of: str = "diagonal", asked: str = "one word") -> None:
+    def loss(parts: np.ndarray, omega: float, a: float, v: int, tau: int) -> float:
+        # All outputs of the document's words, from what each group gets.
+        weights = np.repeat(parts / [1, v - 1, v * (tau - a) / a], [1, v - 1, (tau - 1) * v])
+        first = np.arange(tau * v) < v
+        matrix = omega * np.eye(tau * v) + (1 - omega) / v * np.outer(first, first) + (1 - omega) * np.diag(~first)
+        outputs = matrix @ weights / a
+        outputs[0] -= 1
+        return float(outputs @ outputs)
+
+    def better(parts: np.ndarray, *setting: Any) -> list[int]:
+        # Groups that should get more, at the cost of another.
+        here, found = loss(parts, *setting), []
+        for one, other in product(range(3), range(3)):
+            step = min(2e-3, parts[one])
+            if loss(parts + step * (np.eye(3)[other] - np.eye(3)[one]), *setting) < here - 1e-7:
+                found.append(other)
+        return found
+
+    def run(omega: float, a: float, v: int, tau: int) -> np.ndarray:
+        found = as_array(answer(omega if share_of == "diagonal" else 1 - omega, a, v, tau), (3,), "three numbers, for b, c and g")
+        counts = np.array([1, v - 1, v * (tau - a) / a])
+        expect((found > -TOL).all(), "negative", "a weight of attention is not negative: what if the free minimum has one that is?")
+        sums = {"one word": found @ counts, "each group": found.sum()}
+        asked_sum = sums.pop(asked)
+        mixed_up = close(sums.popitem()[1], 1, TOL) and not close(asked_sum, 1, TOL)
+        expect(not mixed_up, "word-or-group", "is the weight of one word asked for, or that of a whole group of words?")
+        hint = "all attention sums to one, and [MASK] and random words, which cost nothing, have their part of it too."
+        expect(close(asked_sum, 1, 1e-3), "not-normalised", hint)
+        return np.maximum(found * counts if asked == "one word" else found, 0)
+
+    for setting in ((0.6, 0.865, 10, 2), (0.95, 0.7, 6, 2), (0.3, 0.7, 5, 4), (0.9, 0.6, 3, 12), (0.99, 0.8, 4, 3)):
+        parts = run(*setting)
+        more = better(parts, *setting)
+        if more:
+            hint = "your answer is the same for every share: with a part of the diagonal, attention on a word is a weaker vote."
+            expect(not close(run(0.99, *setting[1:]), parts, 1e-6), "all-diagonal", hint)
+            hint = "this is best for the other mixture: whose share is given?"
+            expect(better(parts, 1 - setting[0], *setting[1:]), "share-of-the-other", hint)
+            hint = "other words of the topic get nothing here, though a little on them would help: is this edge the right one?"
+            expect(parts[1] > 1e-6 or 1 not in more, "others-never-used", hint)
+        expect(not more, "not-the-minimum", "a little more attention on one of the groups would lower the loss.")

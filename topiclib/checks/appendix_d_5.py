@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
 
+Array = npt.NDArray[np.float64]
 TOL = 1e-3
 
 
@@ -95,3 +98,56 @@ def flat_range(answer: Answer) -> None:
     second = ends(2.0, 3.0, 0.25)
     expect(second[0] < first[0] and second[1] > first[1], "not-wider", "a larger share must give a wider range.")
     ends(0.5, 20.0, 0.09)
+
+
+@register("d.5-valley")
+def valley(answer: Answer, coordinates: str = "log", wanted: str = "flattest") -> None:
+    def surface(alpha: float, beta: float, hessian: Array, bend: float) -> Callable[[float, float], float]:
+        def loss(one: float, other: float) -> float:
+            x = np.log([one, other]) - np.log([alpha, beta]) if coordinates == "log" else np.array([one - alpha, other - beta])
+            expect(np.abs(x).max() < 0.06, "too-far", "that far from the minimum the surface bends: take smaller steps.")
+            return float(0.9 + x @ hessian @ x / 2 + bend * (x**3).sum())
+
+        return loss
+
+    for alpha, beta, hessian, bend in (
+        (6.0, 1.5, np.array([[0.05, -0.06], [-0.06, 0.12]]), 0.05),
+        (1.5, 4.0, np.array([[2.0, 1.0], [1.0, 0.7]]), 0.2),
+        (2.5, 0.4, np.array([[3.0, 0.0], [0.0, 0.5]]), 0.0),
+    ):
+        found = as_array(answer(surface(alpha, beta, hessian, bend), alpha, beta), (3,), "two components and the curvature")
+        direction, curvature = found[:2], float(found[2])
+        values, vectors = np.linalg.eigh(hessian)
+        right, wrong = (0, 1) if wanted == "flattest" else (1, 0)
+        length = float(np.linalg.norm(direction))
+        expect(length > TOL, "no-direction", "the first two numbers are the components of a vector.")
+        unit = direction / length
+
+        def along(matrix: Array, k: int, unit: Array = unit) -> bool:
+            return bool(abs(unit @ np.linalg.eigh(matrix)[1][:, k]) > 1 - 1e-4)
+
+        # The same surface in the other coordinates.
+        stretch = np.diag([alpha, beta]) if coordinates == "log" else np.diag([1 / alpha, 1 / beta])
+        elsewhere = np.linalg.inv(stretch) @ hessian @ np.linalg.inv(stretch)
+        good = along(hessian, right)
+        hint = "this is the direction in the other coordinates: a step in a number is not a step in its logarithm."
+        size = float(np.linalg.eigvalsh(elsewhere)[right])
+        expect(not (along(elsewhere, right) and close(curvature / size, 1, 0.02)), "other-coordinates", hint)
+        expect(
+            not along(hessian, wrong), "other-direction", f"along this line the loss rises the other way round: not the {wanted}."
+        )
+        hint = "the two coordinates are not independent: what happens when both move at once?"
+        expect(good or not along(np.diag(np.diag(hessian)), right), "mixed-derivative", hint)
+        hint = "the mixed derivative has the wrong size: how far apart are the four corners that it compares?"
+        expect(good or not along(hessian * [[1, 4], [4, 1]], right), "mixed-derivative-size", hint)
+        hint = "the first component belongs to alpha, the second to beta."
+        expect(good or not abs(unit[::-1] @ vectors[:, right]) > 1 - 1e-4, "components-swapped", hint)
+        expect(good, "wrong-direction", "the loss does not rise so along this line: compare with lines a few degrees off.")
+        expect(close(length, 1, 1e-2), "not-of-length-one", "the vector must have the length one.")
+        half = close(curvature / values[right], 0.5, 0.02)
+        expect(
+            not half, "half", "the loss rises by half the second derivative times the squared length: which of them is asked for?"
+        )
+        expect(
+            close(curvature / values[right], 1, 0.03), "wrong-curvature", "the direction is right, the curvature along it is not."
+        )

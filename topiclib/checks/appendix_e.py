@@ -112,3 +112,50 @@ def average_ratio(answer: Answer) -> None:
         right = [within @ (s / total) / within.sum(), across @ (1 / total) / across.sum()]
         hint = "how many pairs does each topic have with itself and with others, and what weight has each of them?"
         expect(close([same, different], right, TOL), "wrong-averages", hint)
+
+
+@register("e-race")
+def race(answer: Answer, loss: str = "sigmoid") -> None:
+    rng = np.random.default_rng(66)
+    shape = (2, 5)
+
+    def run(votes: np.ndarray, scores: np.ndarray, clock: float) -> np.ndarray:
+        return as_array(answer(votes, scores, clock), shape, "votes and scores")
+
+    votes, scores = rng.normal(size=5) * 0.3 + 0.4, rng.normal(size=5)
+    start = np.array([votes, scores])
+    still = run(votes, scores, 0.0)
+    expect(not close(still[::-1], start, TOL), "votes-first", "return the votes in the first row and the scores in the second.")
+    expect(close(still, start, TOL), "moved-at-once", "at the clock zero nothing has moved yet.")
+    small = 1e-3
+    speed = (run(votes, scores, small) - start) / small
+    hint = "nothing moves for a small clock: does your number of steps depend on the clock, and become zero?"
+    expect(np.abs(speed).max() > 1e-9, "did-not-move", hint)
+    attention = np.exp(scores) / np.exp(scores).sum()
+    mean = float(votes @ attention)
+    unit = attention / np.linalg.norm(attention)
+    hint = "attention stands in the gradient of a vote: words that are looked at more learn faster."
+    expect(not close(speed[0] / np.linalg.norm(speed[0]), np.sign(speed[0]) / 5**0.5, 1e-2), "votes-alike", hint)
+    hint = "gradient descent goes down: a vote that raises the prediction must grow while the loss falls with the prediction."
+    expect(speed[0].sum() > 0, "wrong-sign", hint)
+    expect(
+        close(speed[0] / np.linalg.norm(speed[0]), unit, 1e-2),
+        "wrong-votes",
+        "what is the derivative of the prediction by one vote?",
+    )
+    pull = float(speed[0] @ unit / np.linalg.norm(attention))
+    turned = speed[1] / pull
+    hint = "the scores must keep their sum: attention that one word gains is lost by others."
+    expect(abs(turned.sum()) < 1e-2 or not close(turned, attention * votes, 1e-2), "softmax-sum", hint)
+    hint = "the derivative of a softmax has a factor for the attention itself: a word that nobody looks at hardly moves."
+    expect(not close(turned, votes - mean, 1e-2), "attention-forgotten", hint)
+    expect(
+        close(turned, (votes - mean) * attention, 1e-2), "wrong-scores", "what is the derivative of the prediction by one score?"
+    )
+    slope = {"constant": 1.0, "sigmoid": 1 - 1 / (1 + np.exp(-mean)), "squared": 2 - 2 * mean}[loss]
+    hint = "the directions are right, the pace is not: how fast does the given loss fall with the prediction?"
+    expect(close(pull, slope, 2e-2), "other-loss", hint)
+    half_way = run(votes, scores, 3.0)
+    once, twice = run(votes, scores, 10.0), run(half_way[0], half_way[1], 7.0)
+    hint = "going on from where one was must lead to the same place: speeds change on the way, so many small steps are needed."
+    expect(np.abs(once - twice).max() < 2e-3 * max(1, np.abs(once).max()), "one-step", hint)

@@ -106,3 +106,51 @@ def balanced(answer: Answer) -> None:
     cross = table * table[0, 0] / np.outer(table[:, 0], table[0])
     hint = "the factor of a value must be one for its first group times one for its second group."
     expect(close(cross, 1, 1e-3), "no-product", hint)
+
+
+@register("e.3-jackknife")
+def jackknife(answer: Answer, of: str = "ratio") -> None:
+    def leave_out(sums: np.ndarray, counts: np.ndarray, kind: str, plain: bool = False, own_only: bool = False) -> np.ndarray:
+        found = []
+        for left in range(len(sums)):
+            # Pairs are kept by a weight: 0 for those of the topic that is left out.
+            keep = np.ones(sums.shape)
+            keep[left, left] = 0
+            if not own_only:
+                keep[left] = keep[:, left] = 0
+            means = []
+            for pairs in (keep * np.eye(len(sums)), keep * (1 - np.eye(len(sums)))):
+                mean = (pairs * sums / counts).sum() / pairs.sum() if plain else (pairs * sums).sum() / (pairs * counts).sum()
+                means.append(mean)
+            one, two = means
+            found.append({"ratio": one / two, "logarithm": np.log(one / two), "difference": one - two}[kind])
+        return np.array(found)
+
+    def error(values: np.ndarray) -> float:
+        centred = values - values.mean()
+        return float((centred @ centred * (1 - 1 / len(values))) ** 0.5)
+
+    rng = np.random.default_rng(98)
+    for size in (5, 4):
+        counts = rng.integers(2, 12, size=(size, size)).astype(float)
+        counts += counts.T
+        noise = rng.random((size, size))
+        sums = counts * (0.2 + (noise + noise.T) / 2 + 1.5 * np.eye(size))
+        found = float(as_array(answer(sums, counts), (), "the standard error as one number"))
+        right = leave_out(sums, counts, of)
+        wanted = error(right)
+        hint = "the statistics of the rest are computed from nearly the same topics, so they differ little: what factor is missing?"
+        expect(not close(found, right.std(ddof=1), 1e-5), "spread-of-the-rest", hint)
+        hint = "the values are not independent: each has all topics but one in common with the others."
+        expect(not close(found, right.std(ddof=1) / size**0.5, 1e-5), "as-if-independent", hint)
+        expect(not close(found, wanted**2, 1e-5), "no-root", "that is a variance: a standard error has the unit of the statistic.")
+        hint = "a topic that is left out takes its pairs with all other topics along."
+        expect(not close(found, error(leave_out(sums, counts, of, own_only=True)), 1e-5), "other-pairs-left-in", hint)
+        hint = "the means are over pairs: a topic with more pairs weighs more."
+        expect(not close(found, error(leave_out(sums, counts, of, plain=True)), 1e-5), "topics-not-pairs", hint)
+        hint = "this is the error of another statistic of the two means: which one is asked for?"
+        others = [error(leave_out(sums, counts, kind)) for kind in ("ratio", "logarithm", "difference") if kind != of]
+        expect(not any(close(found, other, 1e-5) for other in others), "other-statistic", hint)
+        expect(
+            close(found, wanted, 1e-5), "wrong-error", "put the statistics of all but one topic into the formula of the statement."
+        )

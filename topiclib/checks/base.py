@@ -165,6 +165,14 @@ def as_array(value: object, shape: tuple[int, ...], what: str) -> npt.NDArray[np
     return array
 
 
+def is_infinite(value: object) -> bool:
+    """Whether an answer is plus infinity: a number, an array or a tensor of one."""
+    try:
+        return not isinstance(value, str) and float(value) == float("inf")  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+
+
 def close(a: npt.ArrayLike, b: npt.ArrayLike, tol: float = 1e-6) -> bool:
     """Whether two arrays agree to ``tol``, relative to the larger of 1 and the entries."""
     return bool(np.allclose(np.asarray(a), np.asarray(b), rtol=tol, atol=tol))

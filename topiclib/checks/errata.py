@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from topiclib import theory
+from topiclib import enumeration, theory
 from topiclib.checks.base import Answer, as_array, close, expect, register
 from topiclib.masking import MaskingSettings, masked_distribution
 
@@ -62,3 +63,48 @@ def below_the_interval(answer: Answer) -> None:
     s = theory.optimal_attention(words_per_topic=10, **sizes)
     hint = "the best average is inside the interval here: try documents with nearly all topics, and other masks."
     expect(s < theory.theorem3(**sizes).low, "inside", hint)
+
+
+@register("errata-mask-weight")
+def mask_weight(answer: Answer, matrix: str = "theorem 2") -> None:
+    def run(s: float, big_t: int, v: int, tau: int, *masks: float) -> float:
+        found = float(as_array(answer(s, big_t, v, tau, *masks), (), "the weight of [MASK] as a number"))
+        expect(found > -1e-3, "logarithm", "a weight of attention is positive: is it a logarithm that you return?")
+        return found
+
+    first = run(1.0, 4, 2, 2, 0.4, 0.0, 0.3)
+    expect(not close(first, 0, 1e-3), "logarithm", "a weight of attention is positive: is it a logarithm that you return?")
+    hint = "the weight is that of one [MASK] token: how many of a document's tokens show [MASK]?"
+    expect(not close(first, theory.masking_fractions(p_m=0.4, p_c=0.0, p_r=0.3).mask, 1e-2), "one-token", hint)
+    hint = "without kept words nothing pulls at attention, so at s = 1 the uniform pattern must be best: do random words count?"
+    expect(close(first, 1, 1e-2), "random-words", hint)
+    for s, big_t, v, tau, p_m, p_c, p_r in ((3.0, 3, 2, 2, 0.4, 0.2, 0.2), (4.0, 4, 2, 2, 0.3, 0.3, 0.1)):
+        sizes = {"num_topics": big_t, "words_per_topic": v}
+        masks = {"p_m": Fraction(str(p_m)), "p_c": Fraction(str(p_c)), "p_r": Fraction(str(p_r))}
+        c = theory.theorem2_constants(**sizes, **masks)
+        free = {"theorem 2": theory.theorem2(**sizes, **masks).different_topic, "u zero": Fraction(0), "no mask": -c.c_1 / c.c_2}
+        rho = max(run(s, big_t, v, tau, p_m, p_c, p_r), 1e-3)
+
+        def best(rho: float, u: Fraction, c: theory.Constants = c, v: int = v, tau: int = tau, s: float = s,
+                 sizes: dict[str, Any] = sizes, masks: dict[str, Any] = masks) -> bool:  # fmt: skip
+            block = c.c_3 / v + u
+            w = theory.ValueMatrix(-c.c_1 - c.c_2 * u, block, u, block).matrix(sizes["num_topics"], v)
+            losses = [
+                enumeration.attention_loss(
+                    w, same_topic_ratio=Fraction(s), same_word_ratio=Fraction(s), mask_ratio=Fraction(round(x, 9)),
+                    topics_per_doc=tau, **sizes, **masks,
+                )
+                for x in (rho / 1.02, rho, rho * 1.02)
+            ]  # fmt: skip
+            return losses[1] <= min(losses)
+
+        if not best(rho, free[matrix]):
+            hint = "this is Assumption 2's weight: the erratum says that another one is better."
+            expect(not close(rho, 1, 1e-3), "as-assumed", hint)
+            hint = "this is best for another minimiser of stage 1: which constant u do its rows have?"
+            expect(not any(best(rho, u) for name, u in free.items() if name != matrix), "other-matrix", hint)
+            hint = "this is the weight of a word, relative to [MASK]: the question is the other way round."
+            expect(not best(1 / rho, free[matrix]), "upside-down", hint)
+            expect(
+                False, "not-the-minimum", "a slightly different weight has a lower loss: compare your loss with the enumeration's."
+            )

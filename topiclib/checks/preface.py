@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
+
+TOL = 1e-4  # answers in single precision are right too
 
 
 @register("preface-topic-of")
@@ -58,3 +61,45 @@ def random_fraction(answer: Answer) -> None:
     expect(same, "one-after-the-other", "one draw decides between keeping, replacing and masking; p_c does not change p_r.")
     expect(close(of(0.5, 0.0, 1.0), 0.5), "wrong-value", "with p_r = 1 every selected position gets a random word.")
     expect(close(of(0.5, 0.1, 0.4), 2 * of(0.5, 0.1, 0.2)), "wrong-value", "twice the p_r must give twice the fraction.")
+
+
+def _their_numbers(library: str, T: int, v: int) -> list[int]:
+    """Their number of each of our tokens: the place in the list that their library would print."""
+    words = [(t, k) for k in range(v) for t in range(T)]
+    if "topics down" in library:
+        words = [(t, k) for t in reversed(range(T)) for k in range(v)]
+    printed: list[object] = ["[MASK]", *words] if "[MASK] first" in library else [*words, "[MASK]"]
+    return [printed.index("[MASK]"), *(printed.index((t, k)) for t in range(T) for k in range(v))]
+
+
+@register("preface-translate")
+def translate(answer: Answer, library: str = "input first, [MASK] last") -> None:
+    T, v = 3, 4
+    size = T * v + 1
+    numbers = np.array(_their_numbers(library, T, v))
+    matrix = np.random.default_rng(19).normal(size=(size, size))
+    found = as_array(answer(matrix, T, v), (size, size), "the matrix")
+
+    def read(order: npt.NDArray[np.int64], of: npt.NDArray[np.float64] = matrix) -> npt.NDArray[np.float64]:
+        picked: npt.NDArray[np.float64] = of[order][:, order]
+        return picked.T if "input first" in library else picked
+
+    hint = "ask of each index: is it the token that is seen, or the word that is predicted?"
+    expect(not close(found, read(numbers).T, TOL), "transposed", hint)
+    backwards = np.argsort(numbers)
+    hint = (
+        "you use the list of our numbers where the list of theirs is needed: look up, for each of our tokens, where they keep it."
+    )
+    expect(not any(close(found, x, TOL) for x in (read(backwards), read(backwards).T)), "inverse", hint)
+    shifted = np.array([size - 1 if numbers[0] == 0 else 0, *(numbers[1:] + (1 if numbers[0] else -1))])
+    hint = "where do they keep [MASK]? The numbers of the words depend on it."
+    expect(not close(found, read(shifted), TOL), "mask-misplaced", hint)
+    kept = np.array([numbers[0], *(np.arange(size - 1) + (numbers[0] == 0))])
+    expect(not close(found, read(kept), TOL), "order-kept", "their words are in another order than ours.")
+    lost = np.array(found[0, 1:] == 0).all() or np.array(found[1:, 0] == 0).all()
+    expect(not lost, "mask-lost", "[MASK] has a row and a column in our matrix too.")
+    expect(
+        close(found, read(numbers), TOL),
+        "wrong-entries",
+        "some entries stand in the wrong place: try a matrix with a single entry.",
+    )

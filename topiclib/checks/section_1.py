@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
 
@@ -97,3 +98,52 @@ def expected_lift(answer: Answer) -> None:
         measured = topics**2 * float((theta**2).mean())
         hint = "simulated documents disagree. What is the total of the Dirichlet's parameters, over all topics?"
         expect(abs(same - measured) < 0.03 * measured, "concentration", hint)
+
+
+def _told(labels: npt.NDArray[np.int64], asked: str) -> npt.NDArray[np.float64]:
+    """What of a grouping of the words is asked for; labels as the matrix of pairs of the same group."""
+    pairs = (labels[:, None] == labels).astype(float)
+    if asked == "sizes":
+        return np.sort(np.unique(labels, return_counts=True)[1])[::-1].astype(float)
+    result: npt.NDArray[np.float64] = pairs.sum(axis=1) if asked == "mates" else pairs
+    return result
+
+
+@register("1-topics-of-documents")
+def topics_of_documents(answer: Answer, asked: str = "labels") -> None:
+    rng, num_words = np.random.default_rng(100), 24
+    topic_of = rng.permutation(np.repeat(np.arange(5), [2, 9, 4, 3, 6]))
+    by_topic, sizes = np.argsort(topic_of, kind="stable") + 1, np.bincount(topic_of)
+    drawn = np.array([rng.choice(5, size=60, p=p) for p in rng.dirichlet(np.full(5, 0.3), 1000)])
+    first = np.cumsum(sizes) - sizes  # where a topic's words begin in the list by topics
+    tokens = by_topic[first[drawn] + (rng.random(drawn.shape) * sizes[drawn]).astype(int)]
+    result = answer(tokens, num_words)
+    if asked == "sizes":
+        shape = (len(result),) if np.ndim(result) == 1 and len(result) else (5,)
+        found = np.sort(as_array(result, shape, "the numbers of words of the topics"))[::-1]
+        expect(close(found.sum(), num_words), "not-sizes", "every word has a topic: the numbers must add up to that of all words.")
+        groups = float(len(found))
+    else:
+        found = as_array(result, (num_words,), "one number for each word")
+        groups = float(sum(1 / max(x, 1) for x in found)) if asked == "mates" else float(len(np.unique(found)))
+        found = found if asked == "mates" else (found[:, None] == found).astype(float)
+
+    def alike(labels: npt.NDArray[np.int64]) -> bool:
+        told = _told(labels, asked)
+        return told.shape == found.shape and close(told, found)
+
+    if not alike(topic_of):
+        counted = np.stack([np.bincount(row, minlength=num_words + 1) for row in tokens])
+        moved = _told(np.append(-1, topic_of)[:-1], asked)
+        hint = "some words are not where they belong: the first word has the id 1, and the last one the id num_words."
+        expect(not (moved.shape == found.shape and close(moved, found)), "shifted", hint)
+        often = counted[:, 1:].T @ counted[:, 1:]
+        company = often > often.mean()
+        by_number = np.array([row.argmax() if row.any() else num_words for row in company])
+        hint = "frequent words meet often without being related: compare with what chance would give."
+        expect(not alike(by_number), "chance-ignored", hint)
+        hint = "words of different topics end up together: meeting is not enough, words that are not related meet by chance."
+        expect(groups > 4.5, "topics-merged", hint)
+        hint = "words of one topic are taken apart: how often must two words meet to be of one topic?"
+        expect(groups < 5.5, "topics-split", hint)
+    expect(alike(topic_of), "wrong-topics", "the number of topics is right, but some words are in the wrong one.")

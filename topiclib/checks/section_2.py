@@ -134,3 +134,51 @@ def embedding_from_value(answer: Answer) -> None:
         expect(not close(w_e**2, np.abs(target)), "entrywise-root", "the root of each entry is not a root of the matrix.")
         expect(not close(gram, target, 1e-2), "approximate", "close, but the predictions must be the same up to rounding.")
         raise Misconception("wrong-gram", "W_E^T W_E is not M, so the predictions differ.")
+
+
+@register("2-nearest-embedding")
+def nearest_embedding(answer: Answer, asked: str = "embedding") -> None:
+    rng = np.random.default_rng(25)
+    size, d, near = 6, 3, 1e-4  # answers in single precision are right too
+    base, turn = rng.normal(size=(size, size)), np.linalg.qr(rng.normal(size=(size, size)))[0]
+    M = turn @ np.diag([3.0, 2.0, 1.2, 0.7, -2.5, -0.4]) @ turn.T + (base - base.T)
+
+    def told(matrix: np.ndarray) -> float:
+        """The squared distance that is told, or that of the embeddings or inner products."""
+        shape = {"embedding": (d, size), "gram": (size, size)}.get(asked, ())
+        what = {"embedding": "the embeddings, d rows", "gram": "the matrix of inner products"}.get(asked, "one number")
+        found = as_array(answer(matrix, d), shape, what)
+        if asked == "distance":
+            return float(found)
+        gram = found.T @ found if asked == "embedding" else found
+        expect(abs(gram).max() > 1e-6, "all-zero", "all inner products are zero: can no embedding be nearer?")
+        expect(close(gram, gram.T, near), "not-inner-products", "inner products are symmetric; your matrix is not.")
+        values = np.linalg.eigvalsh(gram)
+        # A matrix that keeps the size of negative eigenvalues is positive too, so only what cannot be is refused here.
+        hint = "a matrix of inner products has no negative eigenvalue, and its rank is at most the dimension."
+        expect(values[0] > -1e-3 and abs(values[: size - d]).max() < 1e-3, "not-inner-products", hint)
+        return float(((gram - matrix) ** 2).sum())
+
+    def of(symmetric: np.ndarray, magnitude: bool = False) -> float:
+        """The distance, when the best is taken for another symmetric matrix."""
+        values, vectors = np.linalg.eigh(symmetric)
+        values = np.abs(values) if magnitude else values.clip(0)
+        keep = values.argsort()[size - d :]
+        gram = (vectors[:, keep] * values[keep]) @ vectors[:, keep].T
+        return float(((gram - M) ** 2).sum())
+
+    mean, found = (M + M.T) / 2, told(M)
+    triangles = [np.tril(M) + np.tril(M, -1).T, np.triu(M) + np.triu(M, 1).T]
+    right = of(mean)
+    hint = "inner products are symmetric; which symmetric matrix is nearest to one that is not? A triangle of it is not."
+    for key, triangle in zip(("not-symmetrised", "upper-triangle"), triangles, strict=True):
+        expect(close(found, right, near) or not close(found, of(triangle), near), key, hint)
+    expect(close(found, right, near) or not close(found, of(M + M.T), near), "sum-not-mean", "the symmetric part is a mean of two.")
+    hint = "a negative eigenvalue cannot be imitated at all: inner products of a vector with itself are not negative."
+    expect(close(found, right, near) or not close(found, of(mean, magnitude=True), near), "negative-kept", hint)
+    _, singular, across = np.linalg.svd(M)
+    gram = (across[:d].T * singular[:d]) @ across[:d]
+    by_singular = float(((gram - M) ** 2).sum())
+    hint = "singular values are for two different factors; here both factors are the same embedding."
+    expect(close(found, right, near) or not close(found, by_singular, near), "singular-values", hint)
+    expect(close(found, right, near), "not-nearest", "there are embeddings whose inner products are nearer.")

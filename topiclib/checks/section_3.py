@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
+
+Matrix = npt.NDArray[Any]
 
 
 @register("3-one-hot")
@@ -118,3 +123,76 @@ def document_loss(answer: Answer) -> None:
     expect(not close(to_five, 1.5, tol), "all-positions", "the loss looks at the selected positions only.")
     right = close(to_five, 4 / 3, tol) and close(to_one, 4 / 3, tol)
     expect(right, "wrong-loss", "the loss is off: compute the tiny example by hand.")
+
+
+def _objective(W: Matrix, batch: list[tuple[Matrix, Matrix, Matrix]], loss: str, mistake: str = "") -> float:
+    """The objective, one position after the other; ``mistake`` says what to get wrong."""
+    sums, sizes = [], []
+    for words, masked, selected in batch:
+        f = np.mean([W[:, t] for t in (words if mistake == "input-unmasked" else masked)], axis=0)
+        counted = {"all-positions": np.ones(len(words), dtype=bool), "only-masks": masked == 0}.get(mistake, selected)
+        each = []
+        for w in (masked if mistake == "goal-masked" else words)[counted]:
+            squared = float((f**2).sum() - 2 * f[w] + 1)
+            each.append(float(np.log(np.exp(f).sum()) - f[w]) if loss == "cross-entropy" else squared)
+        sums.append(sum(each))
+        sizes.append(len(each))
+    penalty = 0.1 * float((W**2).sum()) if loss == "penalised" else 0.0
+    if mistake == "pooled":
+        return sum(sums) / sum(sizes) + penalty
+    return float(np.mean(np.divide(sums, sizes))) + penalty
+
+
+@register("3-training-step")
+def training_step(answer: Answer, loss: str = "squared") -> None:
+    W, rate = np.random.default_rng(31).normal(size=(5, 5)), 0.2
+    words = np.array([[1, 2, 2, 3, 1, 4], [4, 4, 3, 3, 4, 1], [2, 1, 1, 2, 4, 2]])
+    masked = np.array([[0, 2, 2, 0, 1, 1], [4, 0, 3, 2, 4, 1], [0, 1, 1, 0, 3, 0]])
+    selected = np.array([[1, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 1]], dtype=bool)
+    batch = list(zip(words, masked, selected, strict=True))
+    found = as_array(answer(W, words, masked, selected, rate), (5, 5), "the new matrix")
+
+    def slope(of: str = loss, mistake: str = "") -> Matrix:
+        result, h = np.zeros(W.shape), 1e-5
+        for place in np.ndindex(*W.shape):
+            up, down = W.copy(), W.copy()
+            up[place] += h
+            down[place] -= h
+            result[place] = (_objective(up, batch, of, mistake) - _objective(down, batch, of, mistake)) / (2 * h)
+        return result
+
+    right, moved = slope(), (W - found) / rate
+    near = 1e-3  # of differences, and of answers in single precision
+    expect(not close(found, W, 1e-6), "not-moved", "the matrix is as it was.")
+    expect(
+        not any(close(found, x, near) for x in (right, -right)),
+        "gradient-not-step",
+        "this is the gradient; return the matrix after the step.",
+    )
+    expect(not close(moved, -right, near), "uphill", "this step makes the loss larger.")
+    penalty = 0.2 * W if loss == "penalised" else 0 * W
+    expect(
+        not any(close(moved, x, near) for x in (3 * right, 3 * right - 2 * penalty)),
+        "sum-over-documents",
+        "the objective is a mean over documents; yours grows with the batch.",
+    )
+    turned = (right - penalty).T + penalty
+    hint = "which index is the predicted word, and which the token that is seen?"
+    expect(not any(close(moved, x, near) for x in (right.T, turned)), "transposed", hint)
+    hints = {
+        "goal-masked": "the goal is the original word, not what the position shows.",
+        "input-unmasked": "the model sees the masked document.",
+        "all-positions": "only selected positions are scored.",
+        "only-masks": "a selected position counts also if it shows a word.",
+        "pooled": "every document weighs the same, however many of its positions are selected.",
+    }
+    for mistake, hint in hints.items():
+        expect(not close(moved, slope(mistake=mistake), near), mistake, hint)
+    others = [slope(of) for of in ("squared", "cross-entropy", "penalised") if of != loss]
+    expect(not any(close(moved, x, near) for x in others), "other-objective", "this is the step for another objective.")
+    size = float((moved * right).sum() / (right**2).sum())
+    hint = "the direction is right, the length is not: which factor is missing in the slope, or in the step?"
+    expect(close(size, 1, near) or not close(moved, size * right, near), "wrong-length", hint)
+    expect(close(moved, right, near), "wrong-gradient", "compare with the change of the loss when one entry moves a little.")
+    twice = as_array(answer(W, words, masked, selected, 2 * rate), (5, 5), "the new matrix")
+    expect(close(W - twice, 2 * (W - found), near), "rate-ignored", "twice the learning rate must go twice as far.")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
+
+TOL = 1e-4  # answers in single precision are right too
 
 
 @register("3.1-empirical-distribution")
@@ -117,3 +122,62 @@ def co_occurrence(answer: Answer) -> None:
     pairs = np.array([[8, 6, 0, 0, 6], [6, 2, 0, 0, 0], [0, 0, 6, 6, 0], [0, 0, 6, 2, 0], [6, 0, 0, 0, 6]])
     hint = "the number of ordered pairs of a word is off; count a short document by hand."
     expect(close(p, pairs / pairs.sum()), "wrong-counts", hint)
+
+
+def _moment_of(pattern: tuple[int, ...], num_topics: int, spread: float, mixture: str) -> float:
+    """The mean product of topic weights of a pattern: by gamma functions, or over all sets of topics."""
+    if mixture == "dirichlet":
+        logs = sum(math.lgamma(spread + n) - math.lgamma(spread) for n in pattern)
+        return math.exp(logs - math.lgamma(num_topics * spread + sum(pattern)) + math.lgamma(num_topics * spread))
+    sizes = range(1, int(spread) + 1) if mixture == "uniform" else (int(spread),)
+    each = []
+    for size in sizes:
+        sets = list(itertools.combinations(range(num_topics), size))
+        has_all = [set(range(len(pattern))) <= set(s) for s in sets]
+        each.append(sum(has_all) / len(sets) / float(size) ** sum(pattern))
+    return sum(each) / len(each)
+
+
+@register("3.1-lift-of-words")
+def lift_of_words(answer: Answer, mixture: str = "dirichlet") -> None:
+    T, spread = 5, 3
+
+    def run(*pattern: int) -> float:
+        return float(as_array(answer(pattern, T, spread), (), "the lift, one number"))
+
+    def lift(*pattern: int) -> float:
+        return float(T ** sum(pattern) * _moment_of(pattern, T, spread, mixture))
+
+    pair, apart = run(2), run(1, 1)
+    hint = "this is how likely the topics are: divide by what chance would give the words."
+    expect(not close(pair, lift(2) / T**2, TOL), "moment-not-lift", hint)
+    hint = "chance is taken once for each word, also for words of the same topic."
+    expect(not close(pair, lift(2) / T, TOL), "chance-of-topics", hint)
+    hint = "a word that is alone in its topic and one that has company are not the same: how many words of each topic are there?"
+    expect(not close(pair, 1, TOL), "repeats-lost", hint)
+    expect(
+        not close(pair, T * lift(2), TOL), "any-topics", "the words are given, and with them their topics: do not sum over topics."
+    )
+    expect(
+        close(pair, lift(2), TOL),
+        "wrong-pair",
+        "the lift of two words of a topic must be what this chapter finds for its kind of text.",
+    )
+    hint = "the words stand at given positions: do not count the orders in which they may come."
+    expect(not close(apart, 2 * lift(1, 1), TOL), "any-order", hint)
+    hint = "topics share a sum of one: more of one leaves less for the others, so they are not independent."
+    expect(not close(apart, 1, TOL), "topics-independent", hint)
+    expect(
+        close(apart, lift(1, 1), TOL), "wrong-pair", "two words of different topics meet less often than by chance: how much less?"
+    )
+    hint = "a meeting of three is more than its pairs: the third word finds the first two there already."
+    expect(not close(run(3), lift(2) ** 3, TOL), "pairs-only", hint)
+    for pattern in ((1,), (3,), (2, 1), (1, 1, 1), (1, 1, 1, 1), (1, 4), (2, 2, 1)):
+        hint = f"right for pairs, wrong for the pattern {pattern}: what is the mean of that product of weights?"
+        expect(close(run(*pattern), lift(*pattern), TOL), "wrong-moment", hint)
+    if mixture == "dirichlet":
+        few = float(as_array(answer((3, 1), 4, 0.3), (), "the lift, one number"))
+        hint = "the parameter need not be a whole number."
+        expect(close(few, 4**4 * _moment_of((3, 1), 4, 0.3, mixture), TOL), "whole-numbers-only", hint)
+    total = (run(3) + (T - 1) * run(2, 1)) / T
+    expect(close(total, pair, TOL), "wrong-moment", "averaged over the topic of one more word, the lift must stay as it was.")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, Misconception, as_array, close, expect, register
+
+TOL = 1e-4  # answers in single precision are right too
 
 
 @register("3.2-equation-1")
@@ -150,3 +153,78 @@ def best_loss(answer: Answer) -> None:
     cases = ((6, 3, 2, 0.0, 0.0), (6, 3, 2, 0.2, 0.3), (10, 10, 2, 0.3, 0.4), (4, 5, 4, 0.3, 0.3), (5, 4, 1, 0.25, 0.25))
     right = [close(value(*case), _best_by_search(*case), 1e-5) for case in cases]
     expect(all(right), "sizes-fixed", hint)
+
+
+def _tokens_of(quantity: str, has: npt.NDArray[np.float64], tau: int, v: int) -> npt.NDArray[np.float64]:
+    """What is asked for, when the topics are in the document with these probabilities."""
+    if quantity == "topics":
+        return has
+    word = np.concatenate([[0.0], np.repeat(has / (tau * v), v)])
+    return np.array(1 - (word**2).sum()) if quantity == "loss" else word
+
+
+@register("3.2-shown-tokens")
+def shown_tokens(answer: Answer, quantity: str = "word") -> None:
+    T, v, tau, p_m, p_c, p_r = 4, 3, 2, 0.6, 0.2, 0.3
+    what = {"word": "the probabilities of the words, entry 0 for [MASK]", "topics": "a probability for each topic"}.get(
+        quantity, "one number"
+    )
+
+    def told(words: list[int]) -> npt.NDArray[np.float64]:
+        shape = {"word": (T * v + 1,), "topics": (T,)}.get(quantity, ())
+        return as_array(answer(np.array(words), T, v, tau, p_m, p_c, p_r), shape, what)
+
+    def when(has: list[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return _tokens_of(quantity, np.asarray(has, dtype=float), tau, v)
+
+    def by_pairs(own: list[int], gain: float, repeated: bool = False) -> npt.NDArray[np.float64]:
+        """Topic probabilities of a two-topic document if every word multiplies the odds of its topic's sets by a number."""
+        pairs = [(s, t) for s in range(T) for t in range(T) if repeated or s != t]
+        odds = [gain ** (own[s] + (own[t] if t != s else 0)) for s, t in pairs]
+        has = np.zeros(T)
+        for (s, t), share in zip(pairs, np.array(odds) / sum(odds), strict=True):
+            has[[s, t]] += share if s != t else 0
+            has[s] += share if s == t else 0
+        return has
+
+    def shown_as(random: float, kept: float) -> float:
+        """How much more often a topic's word is shown if the document has the topic, by the steps of the scheme."""
+        stays, hit = (1 - p_m) / tau + kept / tau, random / T
+        return (stays + hit) / hit
+
+    gain = shown_as(p_m * p_r, p_m * p_c)
+    hidden = told([0, 0, 0])
+    hint = "[MASK] is not a word and belongs to no topic: it must not count for one."
+    expect(not any(close(hidden, when(by_pairs(own, gain)), TOL) for own in ([0, 0, 0, 3], [3, 0, 0, 0])), "mask-counted", hint)
+    one = told([0, 5])
+    hint = "a shown word may be a random one: its topic need not be in the document."
+    expect(not close(one, when([1 / 3, 1, 1 / 3, 1 / 3]), TOL), "noise-ignored", hint)
+    two, counted = told([0, 5, 6, 1]), [1, 2, 0, 0]
+    hint = "do not settle on the likeliest set of topics: weigh all of them."
+    expect(not close(two, when([1, 1, 0, 0]), TOL), "hard-decision", hint)
+
+    def is_gain(other: float, repeated: bool = False) -> bool:
+        return close(two, when(by_pairs(counted, other, repeated)), TOL)
+
+    expect(not is_gain(gain, repeated=True), "not-distinct", "the topics of a document are distinct: no set has a topic twice.")
+    hint = "where only [MASK] is shown, every topic is as likely as before."
+    expect(close(hidden, when([tau / T] * T), TOL), "not-flat", hint)
+    expect(not close(one, hidden, TOL), "document-ignored", "a word that is shown speaks for its topic.")
+    hint = "the topics have equal shares in the document: a topic's frequency in what is shown is not its probability."
+    expect(not close(two, when(np.array(counted) * tau / 3), TOL), "frequencies", hint)
+    hint = "p_r is the probability of a random word at a selected position; how many of all positions show one?"
+    expect(not is_gain(shown_as(p_r, p_m * p_c)), "not-conditional", hint)
+    expect(not is_gain(shown_as(p_m * p_r, 0)), "kept-forgotten", "a selected position that keeps its word shows a true word too.")
+    hint = "a random word may also be one of the document's own topics."
+    expect(not is_gain(gain - 1), "random-hits-too", hint)
+    hint = "a true word is one of the document's words, a random one any of the vocabulary: each of them is how likely?"
+    expect(not is_gain(1 + (1 - p_m + p_m * p_c) / (p_m * p_r)), "shares-mixed-up", hint)
+    hint = "compare how likely a shown word is with its topic in the document and without."
+    expect(close(one, when(by_pairs([0, 1, 0, 0], gain)), TOL) and is_gain(gain), "wrong-odds", hint)
+    hint = "a product of thousands of probabilities leaves the range of floating point: think of logarithms."
+    try:
+        # Topics 1 and 3, each by far too often for chance.
+        long = told([1, 2, 7, 8] * 600 + [0] * 500 + [4, 12] * 50)
+    except Misconception as error:
+        raise Misconception("underflow", hint) if error.key == "not-finite" else error from None
+    expect(close(long, when([1, 0, 1, 0]), TOL), "underflow", hint)

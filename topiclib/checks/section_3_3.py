@@ -224,3 +224,75 @@ def _one_matrix_of(answer: Answer, rng: np.random.Generator, d_a: int, d: int) -
     expect(agrees(b, c, none, b_q), "wrong-vector", "with b_k = 0, multiply the scores out: which term is linear in the key?")
     b, c = pair(b_k, b_q)
     expect(agrees(b, c, b_k, b_q), "wrong-together", "each bias alone is right, but not both together.")
+
+
+def _loss_on_tokens(scores: Matrix, counts: Matrix, w_v: Matrix, weights: Matrix, loss: str) -> float:
+    """The loss of a document written out as a row of tokens, one softmax over its positions for each query."""
+    tokens = np.repeat(np.arange(len(counts)), counts.astype(int))
+    total = 0.0
+    for q, of_query in enumerate(weights):
+        keys = scores[tokens, q]
+        attention = np.exp(keys - keys.max())
+        f = w_v[:, tokens] @ attention / attention.sum()
+        for w, weight in enumerate(of_query):
+            squared = float(((f - np.eye(len(f))[w]) ** 2).sum())
+            total += weight * (squared if loss == "squared" else float(np.log(np.exp(f).sum()) - f[w]))
+    return total
+
+
+def _by_differences(scores: Matrix, counts: Matrix, w_v: Matrix, weights: Matrix, loss: str) -> Matrix:
+    """Derivatives by the scores, from small steps up and down."""
+    step, result = 1e-5, np.zeros(scores.shape)
+    for place in np.ndindex(*scores.shape):
+        up, down = scores.copy(), scores.copy()
+        up[place] += step
+        down[place] -= step
+        result[place] = sum(s * _loss_on_tokens(x, counts, w_v, weights, loss) for s, x in ((1, up), (-1, down))) / (2 * step)
+    return result
+
+
+@register("3.3-score-gradient")
+def score_gradient(answer: Answer, loss: str = "cross-entropy", layout: str = "key") -> None:
+    rng = np.random.default_rng(39)
+    scores, w_v, weights = rng.normal(size=(5, 5)), 2 * rng.normal(size=(5, 5)), rng.random((5, 5))
+    counts = np.array([2, 3, 0, 1, 4])
+    found = as_array(answer(scores, counts, w_v, weights), (5, 5), "the derivatives by the scores")
+    got = found if layout == "key" else found.T
+
+    def of(c: Matrix = counts, w: Matrix = w_v, o: Matrix = weights, other: bool = False) -> Matrix:
+        which = {"squared": "cross-entropy", "cross-entropy": "squared"}[loss] if other else loss
+        return _by_differences(scores, c, w, o, loss=which)
+
+    right, near = of(), 1e-3  # of differences, and of answers in single precision
+    hint = "read again which of key and query is to stand in the row."
+    expect(not close(got.T, right, near), "layout", hint)
+    expect(not close(got, -right, near), "wrong-sign", "these are the steps that descend; the derivatives point the other way.")
+    other = of(other=True)
+    expect(not any(close(x, other, near) for x in (got, got.T)), "other-loss", "these are the derivatives of the other loss.")
+    hint = {
+        "squared": "a square has a derivative with a factor: it is missing.",
+        "cross-entropy": "what is the slope of the cross-entropy by the logits? Probabilities enter it, not the logits themselves.",
+    }[loss]
+    half = (right if loss == "squared" else other) / 2
+    expect(not close(got, half, near), "wrong-slope", hint)
+    hint = "a token that stands three times adds three terms to the sum: your shares ignore how often."
+    expect(not close(got, of(c=np.minimum(counts, 1)), near), "counts-ignored", hint)
+    hint = "one score serves all copies of a token: its derivative is that of all of them together."
+    expect(not close(counts[:, None] * got, right, near), "one-copy-only", hint)
+    expect(close(got[counts == 0], 0, near), "absent-words", "the score of a token that the document lacks changes nothing.")
+    hint = "a pair weighs as much as all its positions together: do not divide by that."
+    expect(not close(got * weights.sum(axis=1), right, near), "one-position-each", hint)
+    expect(
+        not close(got, of(o=weights.T), near),
+        "weights-transposed",
+        "the row of the weights is the shown token, the column the hidden word.",
+    )
+    sums = "a number added to all scores of a query changes no share: what must the derivatives of a query sum to?"
+    expect(close(got.sum(axis=0), 0, near), "not-centred", sums)
+    # Only token 1 speaks, for token 0, which the document lacks.
+    single, without = np.zeros((5, 5)), np.array([0, 3, 2, 1, 4])
+    single[0, 1] = 2.0
+    back = as_array(answer(scores, without, single, weights), (5, 5), "the derivatives by the scores")
+    hint = "the slope travels back from words to keys: through the value matrix the other way."
+    expect(not close(back, 0, near) and not close(got, of(w=w_v.T), near), "value-transposed", hint)
+    expect(close(got, right, near), "wrong-gradient", "small steps of the scores change the loss by other amounts than yours.")

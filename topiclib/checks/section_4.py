@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
 from topiclib.documents import DocumentSettings, infinite_documents
 from topiclib.masking import MaskingSettings, masked_distribution
 from topiclib.vocabulary import MASK, Relation, Vocabulary
+
+Array = npt.NDArray[np.float64]
 
 
 @register("4-optimal-bias")
@@ -107,3 +112,68 @@ def excess_loss(answer: Answer) -> None:
     hint = "take the squared norm for each document and the mean after it: errors of two documents must not cancel."
     expect(not close(value, error.mean() ** 2), "mean-before-square", hint)
     expect(close(value, np.mean(error**2)), "wrong-loss", "the mean over documents of the squared norm is off; try two documents.")
+
+
+FACTORS = {"tied, values too": (2, 1), "embeddings": (2,), "untied, values too": (1, 1, 1), "untied": (1, 1)}
+
+
+def _clock_by_steps(powers: tuple[int, ...], share: float, start: float, kappa: float, a: float, bent: bool = True) -> float:
+    """By Runge-Kutta steps along the gradient; unless ``bent``, the error stays as it is far from the goal."""
+    x, clock, step, before = [start] * len(powers), 0.0, 0.0, 0.0
+
+    def product(factors: list[float]) -> float:
+        return math.prod(f**n for f, n in zip(factors, powers, strict=True))
+
+    def speed(factors: list[float]) -> list[float]:
+        e = product(factors)
+        error = (e if bent else 0) - 1 / a
+        return [-2 * kappa * error * n * e / f for f, n in zip(factors, powers, strict=True)]
+
+    def ahead(by: float, along: list[float]) -> list[float]:
+        return [f + by * d for f, d in zip(x, along, strict=True)]
+
+    while (e := product(x)) < share / a:
+        first = speed(x)
+        before, step = e, 0.02 * min(*(f / d for f, d in zip(x, first, strict=True)), a * a / kappa)
+        second = speed(ahead(step / 2, first))
+        third = speed(ahead(step / 2, second))
+        fourth = speed(ahead(step, third))
+        x = ahead(step, [(p + 2 * q + 2 * r + s) / 6 for p, q, r, s in zip(first, second, third, fourth, strict=True)])
+        clock += step
+    return clock - step * (e - share / a) / (e - before)
+
+
+@register("4-saddle-clock")
+def saddle_clock(answer: Answer, trained: str = "tied, values too") -> None:
+    powers, share, start, kappa, a = FACTORS[trained], 0.8, 0.1, 0.3, 0.7
+
+    def run(part: float, begin: float, k: float, b: float) -> float:
+        return float(as_array(answer(part, begin, k, b), (), "the clock, one number"))
+
+    def is_near(x: float, y: float) -> bool:
+        return abs(x - y) < 1e-3 * abs(y)
+
+    found, right = run(share, start, kappa, a), _clock_by_steps(powers, share, start, kappa, a)
+    expect(found > 0, "not-positive", "the clock is positive.")
+    hint = "twice too long: the slope of a square has a two, that of the error as well as that of a factor used twice."
+    expect(not is_near(found, 2 * right), "slope-of-the-square", hint)
+    hint = "e itself is no weight: its factors are what gradient descent moves."
+    e_0 = start ** sum(powers)
+    expect(not is_near(found, math.log((1 - a * e_0) / (1 - share)) / (2 * kappa)), "gradient-by-e", hint)
+    hint = "this is the clock of another model: which factors are trained, and is one of them used twice?"
+    others = [n for n in FACTORS.values() if n != powers]
+    expect(not any(is_near(found, _clock_by_steps(n, share, start, kappa, a)) for n in others), "other-parts", hint)
+    expect(not is_near(found, _clock_by_steps(powers, share, start, kappa, 1.0)), "target-forgotten", "e does not end at one.")
+    hint = "the share is one of the product, not of a factor of it."
+    cubic = [2.0, 0.0, -(start**2), -1 / a] if trained == "tied, values too" else [1.0, *([0.0] * (sum(powers) - 1)), -1 / a]
+    last = max(float(x.real) for x in np.roots(cubic) if abs(x.imag) < 1e-9)
+    of_factor = a * (float(np.polyval(cubic, share * last)) + 1 / a)
+    expect(not is_near(found, _clock_by_steps(powers, of_factor, start, kappa, a)), "factor-not-product", hint)
+    speed = sum((n * e_0 / start) ** 2 for n in powers) * 2 * kappa * (1 / a - e_0)
+    hint = "the speed at the start is not the speed later: what grows is a factor of its own growth."
+    expect(not is_near(found, (share / a - e_0) / speed), "constant-speed", hint)
+    hint = "this is the growth far from the end: close to the goal the error, and the speed with it, go to zero."
+    expect(not is_near(found, _clock_by_steps(powers, share, start, kappa, a, bent=False)), "no-saturation", hint)
+    expect(is_near(found, right), "wrong-clock", "many small steps of gradient descent arrive at another clock.")
+    hint = "it fails for a small start, which takes long: are there enough points near it?"
+    expect(is_near(run(0.5, 1e-3, 1.0, 0.9), _clock_by_steps(powers, 0.5, 1e-3, 1.0, 0.9)), "small-start", hint)

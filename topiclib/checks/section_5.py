@@ -109,3 +109,68 @@ def topicwise(answer: Answer) -> None:
             "this is the loss of the best prediction without restriction.",
         )
         expect(close(loss, right, TOL), "wrong-loss", "average the squared distance to the hidden word's one-hot vector.")
+
+
+@register("5-best-shares")
+def best_shares(answer: Answer, mask: str = "free") -> None:
+    rng = np.random.default_rng(73)
+    w_v, q = rng.normal(size=(8, 8)), np.array([0, 0.4, 0.1, 0.1, 0.05, 0.3, 0.05, 0.0])
+    w_v[:, 0] += 0.6 * q  # so that [MASK] is worth something
+    counts = np.array([3, 2, 1, 4, 2, 0, 5, 0])
+
+    def run(w: Array, c: Array, of: Array) -> Array:
+        return as_array(answer(w, c, of), c.shape, "the shares")
+
+    def held(c: Array) -> float | None:
+        return {"none": 0.0, "uniform": float(c[0] / c.sum())}.get(mask)
+
+    def movable(c: Array) -> Array:
+        return np.array([t for t in np.flatnonzero(c) if t or held(c) is None])
+
+    def pulls(w: Array, y: Array, of: Array) -> Array:
+        """How much the loss falls for each unit of share that a token gets."""
+        result: Array = -2 * w.T @ (w @ y - of)
+        return result
+
+    def is_best(w: Array, y: Array, c: Array, of: Array) -> bool:
+        pull, free = pulls(w, y, of), movable(c)
+        served = free[y[free] > 1e-3]
+        return len(served) > 0 and bool(pull[free].max() - pull[served].min() < 1e-2)
+
+    y = run(w_v, counts, q)
+    expect((y > -TOL).all(), "negative-shares", "a share is not negative: what does softmax never give?")
+    expect(close(y.sum(), 1, 1e-3), "not-shares", "shares sum to one.")
+    expect(close(y[counts == 0], 0, TOL), "absent-tokens", "a token that the document lacks cannot be looked at.")
+    rule = held(counts)
+    hint = "read again what the shares must fulfil for [MASK]."
+    expect(rule is None or close(y[0], rule, TOL), "mask-rule", hint)
+    start, free = np.zeros(8), movable(counts)
+    start[0] = rule or 0.0
+    rest = 1 - start[0]
+    hint = "uniform attention is where stage 2 begins; can some share be moved with profit?"
+    flat = start + rest * counts * np.isin(range(8), free) / counts[free].sum()
+    expect(not close(y, flat, TOL), "not-moved", hint)
+    hint = "the best single token is not the best mixture: try to give a little to another."
+    expect(y[free].max() < rest - TOL, "one-token-only", hint)
+    likely = start + rest * q * np.isin(range(8), free) / q[free].sum()
+    hint = "a token's share need not be its word's probability: the value matrix stands in between."
+    expect(not close(y, likely, 1e-3), "likely-tokens", hint)
+    rough = np.linalg.lstsq(w_v[:, free], q - w_v @ start, rcond=None)[0].clip(0)
+    cut = start.copy()
+    cut[free] = rest * rough / rough.sum()
+    hint = "solving without the conditions and mending the result is not the same as solving with them."
+    expect(not close(y, cut, 1e-3), "clipped", hint)
+    hint = "the token that is seen is the column of the value matrix, the predicted word the row."
+    expect(is_best(w_v, y, counts, q) or not is_best(w_v.T, y, counts, q), "transposed", hint)
+    hint = "moving a little share from one token to another lowers the loss."
+    expect(is_best(w_v, y, counts, q), "not-best", hint)
+    for words in (4, 6, 9):
+        w, c, of = rng.normal(size=(words + 1, words + 1)), np.zeros(words + 1, dtype=int), rng.dirichlet(np.ones(words + 1))
+        c[: min(words, 7)] = rng.integers(1, 6, size=min(words, 7))
+        w[:, 0] += of
+        z = run(w, c, of)
+        expect((z > -TOL).all(), "negative-shares", "in another document some of your shares are negative.")
+        expect(close(z.sum(), 1, 1e-3), "not-shares", "in another document your shares do not sum to one.")
+        rule = held(c)
+        kept = rule is None or close(z[0], rule, TOL)
+        expect(kept and close(z[c == 0], 0, TOL) and is_best(w, z, c, of), "not-best", "right for one document, wrong for another.")

@@ -99,3 +99,50 @@ def linear_growth(answer: Answer) -> None:
     once, twice = run(w_k, w_q, 1.2), run(*run(w_k, w_q, 0.5), 0.7)
     hint = "going on from where one was must lead to the same place: growth is exponential, not a single step."
     expect(all(close(x, y, 1e-3) for x, y in zip(once, twice, strict=True)), "one-step", hint)
+
+
+@register("5.1-waking-clock")
+def waking_clock(answer: Answer, penalised: str = "all") -> None:
+    speed, pull, penalty, start, size = 0.5, 0.4, 0.06, 1e-5, 0.3
+
+    def run(*numbers: float) -> float:
+        return float(as_array(answer(*numbers), (), "the clock, one number"))
+
+    def grown(clock: float, force: float = pull, half: bool = False, who: str = penalised) -> float:
+        """The logarithm of how often the direction has grown, by small steps."""
+        strength, n, total, step = penalty * (1 if half else 2), 0.0, 0.0, clock / 4000
+        for _ in range(4000):
+            push = speed - (0 if who == "attention" else strength * n)
+            middle = n + step / 2 * push
+            total += step * (force * middle - (0 if who == "values" else strength))
+            n += step * (speed - (0 if who == "attention" else strength * middle))
+        return total
+
+    clock = run(speed, pull, penalty, start, size)
+    expect(clock > 0, "not-positive", "the clock is positive.")
+    wanted, near = math.log(size / start), 2e-3
+    reached = grown(clock)
+    hint = "a sum of squares has a derivative with a factor of two."
+    expect(abs(grown(clock, half=True) - wanted) > near, "gradient-of-the-square", hint)
+    expect(
+        abs(grown(clock, force=1.0) - wanted) > near,
+        "pull-or-speed-lost",
+        "a stronger pull wakes attention earlier: yours takes no notice.",
+    )
+    hint = "read again which weights feel the penalty."
+    others = [who for who in ("all", "values", "attention") if who != penalised]
+    expect(not any(abs(grown(clock, who=who) - wanted) < near for who in others), "other-penalty", hint)
+    hint = "growth at a rate is exponential: compare sizes by the logarithm of their ratio."
+    expect(abs(reached / (size / start - 1) - 1) > near, "not-exponential", hint)
+    expect(abs(reached - math.log10(size / start)) > near, "wrong-logarithm", "a rate belongs to the natural logarithm.")
+    longer = run(speed, pull, penalty, start / 100, size)
+    expect(longer > clock + near, "start-ignored", "the smaller the start, the longer it takes.")
+    ahead = clock * 1e-3
+    slope = (grown(clock + ahead) - grown(clock - ahead)) / (2 * ahead)
+    hint = "the rate was smaller before: add it up over the whole time, do not multiply its last value by the clock."
+    expect(abs(slope * clock / wanted - 1) > 1e-3, "rate-times-clock", hint)
+    expect(abs(reached - wanted) < near, "wrong-clock", "at your clock it has another size.")
+    if penalised == "all":
+        expect(float(answer(0.1, 0.1, 0.2, 1e-3, 1.0)) == math.inf, "never", "with so large a penalty it never gets there.")
+    early = run(speed, pull, penalty, 0.2, 0.3)
+    expect(abs(grown(early) - math.log(1.5)) < near, "wrong-clock", "it fails if little growth is asked for.")

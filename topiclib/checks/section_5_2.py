@@ -10,7 +10,7 @@ import numpy.typing as npt
 from topiclib.checks.base import Answer, as_array, close, expect, register
 from topiclib.documents import DocumentSettings, infinite_documents
 from topiclib.masking import MaskingSettings, masked_distribution
-from topiclib.theory import diagonal_value_matrix, masking_fractions, theorem2
+from topiclib.theory import diagonal_value_matrix, masking_fractions, theorem2, theorem2_constants
 
 Array = npt.NDArray[np.float64]
 TOL = 1e-4  # answers in single precision are right too
@@ -148,3 +148,41 @@ def smallest(answer: Answer) -> None:
         expect(not close(w, projector @ start, TOL), "wrong-side", hint_rows)
         expect(close(seen @ w.T, true, TOL), "not-a-minimiser", hint)
         expect(close(w, wanted, TOL), "not-the-smallest", "a smaller matrix with the same predictions exists.")
+
+
+@register("5.2-other-penalty")
+def other_penalty(answer: Answer, penalty: str = "absolute") -> None:
+    # In the first setting [MASK] is rare enough for its column to matter, in the second there are many other topics.
+    for T, v, p_m, p_c, p_r in ((4, 3, 0.15, 0.1, 0.2), (10, 5, 0.3, 0.2, 0.1), (2, 6, 0.2, 0.3, 0.3)):
+        setting = {"num_topics": T, "words_per_topic": v, "p_m": p_m, "p_c": p_c, "p_r": p_r}
+        mask, same, different = as_array(answer(*setting.values()), (3,), "[MASK], same topic, different topics")
+        c, least = theorem2_constants(**setting), theorem2(**setting)
+        jump = (same - different) * v
+        expect(
+            not close(jump, -c.c_3, TOL), "order", "the second value is that of the same topic, the third that of different topics."
+        )
+        hint = "true words are diluted: the block must make up for that, whatever the measure."
+        expect(not close(jump, 1, TOL), "no-boost", hint)
+        expect(
+            close(mask, 0, TOL) or not close(mask, c.c_1 + c.c_2 * different, TOL),
+            "mask-sign",
+            "weight that words lose goes to [MASK], not away from it.",
+        )
+        hint = "this is not one of the minimisers: what is moved between words and [MASK], and at which rate?"
+        expect(close(jump, c.c_3, TOL) and close(mask + c.c_2 * different, -c.c_1, TOL), "not-a-minimiser", hint)
+        near = abs(different - least.different_topic) < 1e-5 / v
+        expect(not near, "theorem-2", "this is the matrix with the least sum of squares.")
+
+        def size(u: Array | float, once: bool = False) -> Any:
+            values = [(1, -c.c_1 - c.c_2 * u), (v, c.c_3 / v + u), ((T - 1) * v, u)]  # noqa: B023
+            power = {"absolute": 1, "fourth": 4}.get(penalty, 2)
+            return sum((1 if once else n) * np.abs(x) ** power for n, x in values[(penalty == "without") :])
+
+        grid = np.linspace(-2 * c.c_3 / v, c.c_3 / v, 300_001)
+        best, alone = size(grid).min(), grid[size(grid, once=True).argmin()]
+        is_best = size(different) <= best + 1e-6 * abs(best)
+        hint = "this leaves all words of other topics without weight: is that the smallest in every setting?"
+        expect(is_best or abs(different) > 1e-9, "no-weight-between", hint)
+        hint = "a row has many entries of one kind and few of another: each of them counts."
+        expect(is_best or abs(different - alone) > 2e-5 * c.c_3, "counted-once", hint)
+        expect(is_best, "not-smallest", "move some weight between the words and [MASK]: a smaller minimiser exists.")

@@ -102,3 +102,82 @@ def realise(answer: Answer) -> None:
         hint = "it holds for some words only: go through all pairs of words."
         words = np.where(relation == Relation.SAME_TOPIC, np.log(alpha), 0) + np.diag(np.full(size, np.log(beta)))
         expect(close(got, words, TOL), "some-pairs-only", hint)
+
+
+# The best s and m and the fraction on the own topic, for masks and numbers of topics; right and by some mistakes.
+FREE_MASK = {
+    (2, 0.15, 0.1, 0.1): {
+        "": (14.1571, 1.16715, 0.912442),
+        "not-free": (14.0527, 1, 0.914601),
+        "random-words": (723.902, 403.429, 0.865011),
+        "proportion": (14.1571, 1.16715, 0.912442),
+        "random-tokens": (14.1571, 1.29215, 0.912442),
+        "share": (14.1571, 0.933718, 0.912442),
+        "others": (8.40741, 1, 0.865),
+    },
+    (3, 0.3, 0.2, 0.05): {
+        "": (14.453, 2.05806, 0.788055),
+        "not-free": (12.1607, 1, 0.804914),
+        "random-words": (1141.19, 403.429, 0.760004),
+        "proportion": (12.7076, 1.27014, 0.799477),
+        "random-tokens": (14.453, 2.12473, 0.788055),
+        "share": (14.453, 1.54355, 0.788055),
+        "others": (9.33333, 1, 0.76),
+    },
+    (5, 0.4, 0.1, 0.3): {
+        "": (14.2751, 1.18342, 0.66608),
+        "not-free": (13.7421, 1, 0.668566),
+        "random-words": (1353.55, 403.429, 0.640002),
+        "proportion": (15.3489, 1.54595, 0.662017),
+        "random-tokens": (14.2751, 1.68342, 0.66608),
+        "share": (14.2751, 0.710054, 0.66608),
+        "others": (12.1111, 1, 0.64),
+    },
+}
+
+
+def _asked_numbers(s: float, m: float, fraction: float, asked: str) -> npt.NDArray[np.float64]:
+    values = {"ratios": (s, m), "fraction and m": (fraction, m), "relative to [MASK]": (s / m, 1 / m)}
+    return np.array(values[asked])
+
+
+@register("5.3-free-mask")
+def free_mask(answer: Answer, asked: str = "ratios") -> None:
+    hints = {
+        "not-free": (
+            "mask-not-free",
+            "this is Assumption 2's optimum, with the weight of [MASK] at one: let that weight move too.",
+        ),
+        "random-words": (
+            "random-words-forgotten",
+            "kept words alone would like as much [MASK] as they can get: who holds it back?",
+        ),
+        "proportion": (
+            "no-proportion",
+            "kept and random words are not equally frequent in general: weigh each kind by its chance.",
+        ),
+        "random-tokens": (
+            "random-tokens-forgotten",
+            "random words stand in the document too, and take attention like words of other topics.",
+        ),
+        "share": ("share-of-mask", "not every selected position shows [MASK]: some keep their word and some show a random one."),
+        "others": ("others-cost-nothing", "what is predicted for the words of the document's other topics costs something too."),
+    }
+    for (tau, p_m, p_c, p_r), numbers in FREE_MASK.items():
+        found = as_array(answer(tau, p_m, p_c, p_r), (2,), "two numbers")
+        right = _asked_numbers(*numbers[""], asked)
+        if np.allclose(found, right, rtol=2e-3):
+            continue
+        for mistake, (key, hint) in hints.items():
+            wrong = _asked_numbers(*numbers[mistake], asked)
+            expect(not np.allclose(found, wrong, rtol=2e-3) or np.allclose(wrong, right, rtol=2e-3), key, hint)
+        forms = ("ratios", "fraction and m", "relative to [MASK]")
+        values = [_asked_numbers(*numbers[""], form) for form in forms if form != asked]
+        hint = "you have found the optimum, but the statement asks for other numbers that describe it."
+        expect(not any(np.allclose(found, value, rtol=2e-3) for value in values), "other-numbers-asked", hint)
+        expect(not np.allclose(found, right[::-1], rtol=2e-3), "order", "the two numbers stand in the other order.")
+        near = np.allclose(found, right, rtol=0.08)
+        expect(not near, "not-the-limit", "close, but not exact: is it the limit of endlessly many topics, minimised far enough?")
+        expect(
+            False, "not-the-best", "other weights give these queries a smaller loss: check the prediction for each kind of query."
+        )

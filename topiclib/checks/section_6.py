@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations, permutations
+
 import numpy as np
+import numpy.typing as npt
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
+
+TOL = 1e-4  # answers in single precision are right too
 
 
 @register("6-standard-error")
@@ -29,6 +35,8 @@ def shuffled_words(answer: Answer) -> None:
     for order in ([1, 2, 3, 4, 0], [4, 0, 3, 1, 2], [0, 1, 2, 3, 4]):
         found = as_array(answer(matrix, np.array(order)), (6, 6), "the shuffled matrix")
         expect(close(found[0, 0], matrix[0, 0]), "mask-moved", "row and column 0 are [MASK]'s: entry (0, 0) must stay.")
+        hint = "word i has place i - 1: place 0 is that of word 1, not [MASK]'s, and row i of the matrix is word i's."
+        expect(not close(np.diag(found)[1:], [matrix[place, place] for place in order]), "off-by-one", hint)
         expect(
             close(np.sort(np.diag(found)), np.sort(np.diag(matrix))),
             "rows-only",
@@ -73,3 +81,71 @@ def p_value(answer: Answer) -> None:
         "value",
         "each shuffle that does at least as well adds one to the numerator; the denominator counts all orders.",
     )
+
+
+def _assignments(words: tuple[int, ...], size: int) -> Iterator[list[tuple[int, ...]]]:
+    """Every way to cut some words into topics of one size; only for a handful of words."""
+    if not words:
+        yield []
+        return
+    for rest in combinations(words[1:], size - 1):
+        topic = (words[0], *rest)
+        for others in _assignments(tuple(w for w in words if w not in topic), size):
+            yield [topic, *others]
+
+
+def exact_null(matrix: npt.NDArray[np.float64], size: int) -> dict[str, float]:
+    """What exercise 6-null-spread asks for, in each of its versions, by listing every assignment of a few words."""
+    words = tuple(range(1, len(matrix)))
+    total = sum(matrix[i, j] for i, j in permutations(words, 2))
+    same = np.array([sum(matrix[i, j] for t in topics for i, j in permutations(t, 2)) for topics in _assignments(words, size)])
+    a, b = len(words) * (size - 1), len(words) * (len(words) - size)
+    contrasts = same / a - (total - same) / b  # the first assignment is the given one
+    spread = float(contrasts.std())
+    return {"contrast": spread, "same-topic mean": float(same.std() / a), "standard score": float(contrasts[0] / spread)}
+
+
+@register("6-null-spread")
+def null_spread(answer: Answer, asked: str = "contrast") -> None:
+    def found(matrix: npt.NDArray[np.float64], size: int) -> float:
+        return float(as_array(answer(matrix, size), (), "one number"))
+
+    def agrees(x: float, y: float, tol: float = TOL) -> bool:
+        return abs(x - y) <= tol * abs(y)
+
+    rng = np.random.default_rng(60)
+    cases = [(rng.normal(1, 1, size=(7, 7)), 2), (rng.normal(1, 1, size=(7, 7)), 3), (rng.normal(0.5, 1, size=(9, 9)), 4)]
+    matrix, size = cases[2]
+    first = found(matrix, size)
+    hint = "it gives another number when it is called again: there is a formula, and it needs no random shuffles."
+    expect(agrees(found(matrix, size), first), "random", hint)
+    near = all(agrees(found(*case), exact_null(*case)[asked], 0.1) for case in cases)
+    exact = all(agrees(found(*case), exact_null(*case)[asked]) for case in cases)
+    expect(exact or not near, "not-exact", "near, as many shuffles would give it: the spread over *all* assignments has a formula.")
+    changed = matrix.copy()
+    changed[0], changed[:, 0] = 5.0, -7.0
+    expect(agrees(found(changed, size), first), "mask-counted", "[MASK] has no topic: its row and its column must not matter.")
+    changed = matrix + np.diag(np.arange(9.0))
+    expect(agrees(found(changed, size), first), "diagonal-counted", "a word with itself is no pair: the diagonal must not matter.")
+    even = (matrix + matrix.T) / 2
+    hint = "entries (i, j) and (j, i) are in the same sum together, always: the matrix need not be symmetric, but the question is."
+    expect(agrees(found(even, size), first), "two-directions", hint)
+    doubled = {"standard score": first}.get(asked, 2 * first)
+    hint = "if every entry is doubled so is the spread: you have its square."
+    expect(agrees(found(2 * matrix, size), doubled), "not-a-spread", hint)
+    right = {asked: exact_null(matrix, size)[asked] for asked in ("contrast", "same-topic mean", "standard score")}
+    others = [value for name, value in right.items() if name != asked]
+    hint = "a right number, but not the one that the statement asks for."
+    expect(not any(agrees(first, value) for value in others), "other-number-asked", hint)
+    pair = np.zeros((9, 9))
+    pair[1, 2] = pair[2, 1] = 1.0
+    hint = (
+        "try a matrix with a single pair of words: its same-topic sum has two values, one of them with the chance to share a topic."
+    )
+    expect(agrees(found(pair, size), exact_null(pair, size)[asked]), "one-pair", hint)
+    star = pair.copy()
+    star[1, 3] = star[3, 1] = 1.0
+    hint = "two pairs with a word in common are not independent: if both share a topic, three words do."
+    expect(agrees(found(star, size), exact_null(star, size)[asked]), "not-independent", hint)
+    hint = "two pairs without a common word are not independent either, as topics have a fixed size; and level is no spread."
+    expect(exact, "shared-words-only", hint)

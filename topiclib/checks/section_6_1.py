@@ -102,3 +102,63 @@ def loss_of_shares(answer: Answer) -> None:
         # With one word seen: the shares are another hidden word, and two words of the document are equal or not.
         hint = "check n = 1: two one-hot vectors are at squared distance two unless the words agree."
         expect(close(loss(1), 2 * spread, TOL), "wrong-loss", hint)
+
+
+# The least losses of two documents, right and by some mistakes, for each version of the exercise.
+BEST_LOSS = {
+    "squared": {
+        "": (0.6351562, 0.474981),
+        "position-not-used": (0.65625, 0.54),
+        "random-not-uniform": (0.634375, 0.4705714),
+        "mask-forgotten": (0.5859375, 0.4471157),
+        "random-cannot-hit": (0.6607143, 0.5607796),
+        "wrong-average": (0.6208594, 0.4404384),
+        "mask-left-out-of-the-mean": (0.1757812, 0.312981),
+    },
+    "nats": {
+        "": (1.175833, 0.8032573),
+        "position-not-used": (1.213008, 0.8979457),
+        "random-not-uniform": (1.173839, 0.796325),
+        "mask-forgotten": (1.089093, 0.7626766),
+        "random-cannot-hit": (1.219643, 0.9260792),
+        "wrong-average": (1.152954, 0.753141),
+        "mask-left-out-of-the-mean": (0.326728, 0.5338736),
+    },
+    "bits gained": {
+        "": (0.05363118, 0.1366065),
+        "position-not-used": (0, 0),
+        "random-not-uniform": (0.0565076, 0.1466077),
+        "mask-forgotten": (0.1787706, 0.1951522),
+        "random-cannot-hit": (-0.009573007, -0.04058803),
+        "wrong-average": (0.08663924, 0.208909),
+        "mask-left-out-of-the-mean": (1.278631, 0.5252451),
+    },
+}
+
+
+@register("6.1-best-loss")
+def best_loss(answer: Answer, asked: str = "squared") -> None:
+    documents = (([0.5, 0.25, 0.125, 0.125], 0.1, 0.2), ([0.6, 0.3, 0.1], 0.3, 0.4))
+    found = [float(as_array(answer(np.array(p), p_c, p_r), (), "one number")) for p, p_c, p_r in documents]
+    hints = {
+        "position-not-used": "this predictor is told p and looks away: a word that is shown has often been kept.",
+        "random-not-uniform": "a random word is drawn evenly from all words, so a rare word that is shown is seldom the kept one.",
+        "mask-forgotten": "some selected positions show [MASK], and there the predictor knows p only: average over them too.",
+        "random-cannot-hit": "if the shown word was random, the hidden one may still be the same word, by chance.",
+        "wrong-average": "how often each word is shown depends on p and on the random words: average with these chances.",
+        "mask-left-out-of-the-mean": "what is shown has probabilities that sum to one; yours lack those of [MASK].",
+    }
+    for mistake, hint in hints.items():
+        expect(not close(found, BEST_LOSS[asked][mistake], TOL), mistake, hint)
+    others = [values[""] for name, values in BEST_LOSS.items() if name != asked]
+    hint = "this belongs to another loss, unit or difference than the statement names."
+    expect(not any(close(found, values, TOL) for values in others), "other-loss", hint)
+    hint = "where no word is kept the position says nothing: what is left is to predict p itself, and its loss."
+    p = np.array([0.3, 0.3, 0.4])
+    nothing = {"squared": 1 - p @ p, "nats": -p @ np.log(p), "bits gained": 0.0}[asked]
+    expect(close(float(as_array(answer(p, 0.0, 0.5), (), "one number")), nothing, TOL), "nothing-kept", hint)
+    expect(
+        close(found, BEST_LOSS[asked][""], TOL),
+        "not-the-least",
+        "the least loss is another: check the posterior for each thing shown.",
+    )

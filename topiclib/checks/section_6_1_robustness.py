@@ -5,20 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from topiclib.checks.base import Answer, as_array, close, expect, register
+from topiclib.checks.base import Answer, as_array, close, expect, is_infinite, register
 from topiclib.metrics import block_contrast
 from topiclib.vocabulary import Vocabulary
 
 Array = npt.NDArray[np.float64]
 TOL = 1e-4  # answers in single precision are right too
-
-
-def is_infinite(value: object) -> bool:
-    """Whether an answer is plus infinity: a number, an array or a tensor of one."""
-    try:
-        return not isinstance(value, str) and float(value) == float("inf")  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
 
 
 @register("6.1-robustness-lost-at")
@@ -75,20 +67,25 @@ def _descent(start: Array, second: Array, cross: Array, pace: float, penalty: fl
 
 
 @register("6.1-robustness-expected-weights")
-def expected_weights(answer: Answer) -> None:
+def expected_weights(answer: Answer, loss_factor: float = 1.0, penalty_factor: float = 1.0) -> None:
     start, second, cross = descent_case(4, 6)
     rate, penalty, steps = 0.2, 0.3, 5
     got = as_array(answer(start, second, cross, rate, penalty, steps), start.shape, "the expected weights")
-    hint = "the derivative of a square has a factor of two, in the loss and in the penalty."
-    expect(not close(got, _descent(start, second, cross, rate, penalty, steps), TOL), "half-the-gradient", hint)
+    pace, pull = 2 * loss_factor * rate, penalty * penalty_factor / loss_factor
     hint = "row i of the cross moments belongs to target i, as row i of W does: do not transpose."
-    expect(not close(got, _descent(start, second, cross.T, 2 * rate, penalty, steps), TOL), "cross-transposed", hint)
+    expect(not close(got, _descent(start, second, cross.T, pace, pull, steps), TOL), "cross-transposed", hint)
     hint = "the run starts at `start`, and some of it is left after few steps."
-    expect(not close(got, _descent(0 * start, second, cross, 2 * rate, penalty, steps), TOL), "start-forgotten", hint)
-    expect(not close(got, _descent(start, second, cross, 2 * rate, 0, steps), TOL), "no-penalty", "the penalty pulls at W too.")
+    expect(not close(got, _descent(0 * start, second, cross, pace, pull, steps), TOL), "start-forgotten", hint)
+    expect(not close(got, _descent(start, second, cross, pace, 0, steps), TOL), "no-penalty", "the penalty pulls at W too.")
+    right = _descent(start, second, cross, pace, pull, steps)
+    hint = "differentiate the loss and the penalty just as the statement has them: mind the factor of two that a square gives each."
+    for slope in (1, 2):
+        for pulled in (1, 2):
+            other = _descent(start, second, cross, slope * rate, penalty * pulled / slope, steps)
+            expect(not close(got, other, TOL) or close(other, right, TOL), "factor-of-two", hint)
     hint = "that is where descent ends: asked for is where it is after some steps."
-    expect(not close(got @ (second + penalty * np.eye(4)), cross, TOL), "only-the-end", hint)
-    expect(close(got, _descent(start, second, cross, 2 * rate, penalty, steps), TOL), "wrong-weights", "it is not the mean path.")
+    expect(not close(got @ (second + pull * np.eye(4)), cross, TOL), "only-the-end", hint)
+    expect(close(got, right, TOL), "wrong-weights", "it is not the mean path.")
     none = as_array(answer(start, second, cross, rate, penalty, 0), start.shape, "the expected weights")
     expect(close(none, start, TOL), "zero-steps", "after no step at all W is still the start.")
 

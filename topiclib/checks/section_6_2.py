@@ -6,6 +6,8 @@ import numpy as np
 
 from topiclib.checks.base import Answer, as_array, close, expect, register
 
+TOL = 1e-4  # answers in single precision are right too
+
 
 @register("6.2-pairs-of-a-topic")
 def pairs_of_topic(answer: Answer) -> None:
@@ -110,3 +112,123 @@ def raw_ratio_of_uniform(answer: Answer) -> None:
         expect(not close(found, (same / length).sum() / (different / length).sum()), "sums-not-means", hint)
         hint = "write down the attention of every single pair, and take the two means."
         expect(close(found * bottom, top), "wrong-ratio", hint)
+
+
+# True means of two measurements, right and by some mistakes, for each kind of mistaken word.
+MISTAKEN = {
+    "any": {
+        "": (
+            (0.535, 0.06625),
+            (0.3640138, 0.01799308),
+        ),
+        "one-word-of-two": (
+            (0.48, 0.08),
+            (0.3483871, 0.02580645),
+        ),
+        "mistakes-never-meet": (
+            (0.5963636, 0.05090909),
+            (0.4188437, -0.009421842),
+        ),
+        "different-left-alone": (
+            (0.5213483, 0.1),
+            (0.3567485, 0.05),
+        ),
+        "not-divided": (
+            (0.6037736, -0.1037736),
+            (0.3734127, -0.0234127),
+        ),
+        "diluted-once-more": (
+            (0.3136, 0.1216),
+            (0.25375, 0.073125),
+        ),
+        "order": (
+            (0.06625, 0.535),
+            (0.01799308, 0.3640138),
+        ),
+    },
+    "another": {
+        "": (
+            (0.5866667, 0.05333333),
+            (0.4108221, -0.00541103),
+        ),
+        "one-word-of-two": (
+            (0.48, 0.08),
+            (0.3483871, 0.02580645),
+        ),
+        "mistakes-never-meet": (
+            (0.5963636, 0.05090909),
+            (0.4188437, -0.009421842),
+        ),
+        "different-left-alone": (
+            (0.5615385, 0.1),
+            (0.3907155, 0.05),
+        ),
+        "not-divided": (
+            (0.75, -0.25),
+            (0.4423797, -0.09237968),
+        ),
+        "diluted-once-more": (
+            (0.295, 0.12625),
+            (0.2334375, 0.08328125),
+        ),
+        "order": (
+            (0.05333333, 0.5866667),
+            (-0.00541103, 0.4108221),
+        ),
+    },
+    "next": {
+        "": (
+            (0.56, 0.06),
+            (0.4032389, -0.001619433),
+        ),
+        "one-word-of-two": (
+            (0.48, 0.08),
+            (0.3483871, 0.02580645),
+        ),
+        "mistakes-never-meet": (
+            (0.5963636, 0.05090909),
+            (0.4188437, -0.009421842),
+        ),
+        "different-left-alone": (
+            (0.5411765, 0.1),
+            (0.3855705, 0.05),
+        ),
+        "not-divided": (
+            (0.6666667, -0.1666667),
+            (0.430102, -0.08010204),
+        ),
+        "diluted-once-more": (
+            (0.304, 0.124),
+            (0.23625, 0.081875),
+        ),
+        "order": (
+            (0.06, 0.56),
+            (-0.001619433, 0.4032389),
+        ),
+    },
+}
+
+
+@register("6.2-mistaken-topics")
+def means_of_true_topics(answer: Answer, mistake: str = "any") -> None:
+    right = as_array(answer(0.4, 0.1, 0.0, 5), (2,), "two means, same topic first")
+    expect(not close(right, [0.1, 0.4], TOL), "order", "the mean within topics comes first.")
+    expect(close(right, [0.4, 0.1], TOL), "no-mistakes", "without mistaken words the measured means are the true ones.")
+    cases = ((0.4, 0.1, 0.2, 5), (0.3, 0.05, 0.15, 3))
+    found = [as_array(answer(*case), (2,), "two means, same topic first") for case in cases]
+    hint = "mistakes bring the two means nearer to each other: the true ones are farther apart than the measured ones."
+    expect(found[0][0] - found[0][1] > 0.3, "diluted-once-more", hint)
+    hints = {
+        "one-word-of-two": "a pair has two words, and each of them may have been mistaken.",
+        "mistakes-never-meet": "two words of one true topic may be mistaken and meet again in one given topic.",
+        "different-left-alone": "pairs of different given topics are touched too: some of them are of one true topic.",
+        "not-divided": "pairs of different given topics are many more than pairs of one: count how many are of one true topic.",
+    }
+    for name, hint in hints.items():
+        same_as_right = close(MISTAKEN[mistake][name], MISTAKEN[mistake][""], TOL)
+        expect(same_as_right or not close(found, MISTAKEN[mistake][name], TOL), name, hint)
+    others = [values[""] for name, values in MISTAKEN.items() if name != mistake]
+    hint = "read again which topic a mistaken word is given; yours belongs to another kind of mistake."
+    expect(not any(close(found, values, TOL) for values in others), "other-mistake", hint)
+    hint = "mix your two means by the chances of true topics given the measured ones: the measured means do not come back."
+    expect(close(found, MISTAKEN[mistake][""], TOL), "wrong-means", hint)

@@ -89,3 +89,126 @@ def alternating(answer: Answer) -> None:
         best_u, best_v = (best_u, found_now) if stage % 2 == 0 else (found_now, best_v)
         now = float(((target - np.outer(best_u, best_v)) ** 2).sum())
         expect(close(values[stage], now, TOL), "wrong-later-round", "later rounds do the same as the first.")
+
+
+# Expectations for two sets of weights, right and by some mistakes, for each version of the exercise.
+TREMBLING = {
+    "distance": {
+        "": (
+            0.7963736,
+            1.048506,
+        ),
+        "already-at-rest": (
+            0.7612494,
+            1.027047,
+        ),
+        "always-on-the-plateau": (
+            0.8351242,
+            1.06576,
+        ),
+        "no-steps": (
+            0.7973459,
+            1.088896,
+        ),
+        "no-memory": (
+            2.302423,
+            1.471778,
+        ),
+        "noise-not-squared": (
+            1.56254,
+            2.662912,
+        ),
+        "nothing-pulls-noise-back": (
+            0.3725242,
+            -0.1684704,
+        ),
+    },
+    "inner product": {
+        "": (
+            0.9453527,
+            1.512138,
+        ),
+        "already-at-rest": (
+            0.9530247,
+            2.461636,
+        ),
+        "always-on-the-plateau": (
+            1.765496,
+            1.572345,
+        ),
+        "no-steps": (
+            1.011965,
+            1.50542,
+        ),
+        "no-memory": (
+            0.192328,
+            1.300503,
+        ),
+        "noise-not-squared": (
+            1.560402,
+            2.001933,
+        ),
+        "nothing-pulls-noise-back": (
+            1.392328,
+            3.050503,
+        ),
+    },
+    "middle": {
+        "": (
+            1.337691,
+            0.9614983,
+        ),
+        "already-at-rest": (
+            0.9433371,
+            0.4683974,
+        ),
+        "always-on-the-plateau": (
+            2.167522,
+            1.026019,
+        ),
+        "no-steps": (
+            1.395595,
+            1.037267,
+        ),
+        "no-memory": (
+            0.9611789,
+            0.8556805,
+        ),
+        "noise-not-squared": (
+            2.144282,
+            1.854895,
+        ),
+        "nothing-pulls-noise-back": (
+            1.678704,
+            2.195618,
+        ),
+    },
+}
+
+
+@register("8.1-trembling")
+def trembling(answer: Answer, asked: str = "distance") -> None:
+    cases = (
+        ([1.0, -0.5], [0.2, 0.4], [0.3, 0.1], [0.2, 0.6], 3, 2),
+        ([0.0, 0.0, 0.5], [1.0, -1.0, 0.5], [0.05, 0.5, 0.25], [0.1, 0.3, 0.5], 5, 4),
+    )
+    found = [float(as_array(answer(*map(np.array, case[:4]), *case[4:]), (), "one number")) for case in cases]
+    hints = {
+        "already-at-rest": "the weights begin at `start`: after few steps some of the way to rest is still to go.",
+        "always-on-the-plateau": "after few steps noise has not yet gathered: its variance grows up to that of the plateau.",
+        "no-steps": "steps are whole: what is left after one of them is a factor, not an exponential.",
+        "no-memory": "the later weights contain what is left of the earlier noise, so the two are not independent.",
+        "noise-not-squared": "standard deviations do not add up; which power of them does?",
+        "nothing-pulls-noise-back": "noise is pulled back as the start is: what came in long ago has nearly gone.",
+    }
+    for mistake, hint in hints.items():
+        expect(not close(found, TREMBLING[asked][mistake], TOL), mistake, hint)
+    others = [values[""] for name, values in TREMBLING.items() if name != asked]
+    hint = "a right expectation, but of another expression than the statement names."
+    expect(not any(close(found, values, TOL) for values in others), "other-expression", hint)
+    still = float(as_array(answer(*map(np.array, cases[0][:2]), np.array([0.5, 0.5]), np.zeros(2), 0, 1), (), "one number"))
+    quiet = {"distance": 0.3625, "inner product": 0.625, "middle": 0.8156250}[asked]
+    expect(close(still, quiet, TOL), "without-noise", "try it without noise, one step from the start with a pull of one half.")
+    expect(
+        close(found, TREMBLING[asked][""], TOL), "with-noise", "without noise it is right: how much noise do the two weights share?"
+    )

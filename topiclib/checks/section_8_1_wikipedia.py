@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from topiclib.checks.base import Answer, as_array, close, expect, register
+from topiclib.checks.base import Answer, as_array, close, expect, is_infinite, register
 
 Array = npt.NDArray[np.float64]
 TOL = 1e-4  # answers in single precision are right too
@@ -39,8 +39,7 @@ def adam(answer: Answer) -> None:
 def waking(answer: Answer) -> None:
     def run(forces: list[float], epsilon: float = 1.0, start: float = 1.0, level: float = 4.0, rate: float = 1.0) -> float:
         found = answer(np.array(forces), rate, epsilon, start, level)
-        never = isinstance(found, (float, np.floating)) and np.isposinf(found)
-        return float("inf") if never else float(as_array(found, (), "one step"))
+        return float("inf") if is_infinite(found) else float(as_array(found, (), "one step"))
 
     doubling = run([1.0] * 6)
     expect(doubling != 1, "one-early", "the size after the first force is that of the first step, not of step zero.")
@@ -117,3 +116,35 @@ def means(answer: Answer) -> None:
     within = table[(of[:, None] == of) & ~np.eye(8, dtype=bool)].mean()
     hint = "right for the matrix one, not for another: what is the product of a word with itself, with the matrix in between?"
     expect(close(found[0], within, TOL), "wrong-itself", hint)
+
+
+@register("8.1-wikipedia-spread")
+def spread(answer: Answer, asked: str = "form") -> None:
+    rng = np.random.default_rng(813)
+    e, a = rng.normal(0.5, 1, size=(9, 3)), rng.normal(size=(3, 3))
+
+    def tables(e: Array, a: Array) -> dict[str, Array]:
+        unit = e / np.linalg.norm(e, axis=1, keepdims=True)
+        form = e @ a @ e.T
+        return {"form": form, "mean of both orders": (form + form.T) / 2, "directions": unit @ a @ unit.T}
+
+    off = ~np.eye(9, dtype=bool)
+    table = tables(e, a)[asked]
+    found = float(as_array(answer(e, a), (), "one number"))
+    others = [values[off].std() for name, values in tables(e, a).items() if name != asked]
+    expect(
+        not close(found, others[0], TOL) and not close(found, others[1], TOL), "other-form", "this is the spread of another form."
+    )
+    expect(not close(found, tables(e, np.eye(3))[asked][off].std(), TOL), "matrix-forgotten", "where is the matrix?")
+    expect(not close(found, table.std(), TOL), "word-with-itself", "a word is no pair with itself: take these products off.")
+    values = table[off]
+    expect(not close(found, (values**2).mean() ** 0.5, TOL), "mean-left-in", "a standard deviation is about the mean: take it off.")
+    expect(not close(found, values.var(), TOL), "variance", "this is a variance; its root is in the unit of the form.")
+    hint = "ordered pairs: every two words make two of them, and that many terms are in the sums."
+    twice = 2 * (values**2).mean() - 4 * values.mean() ** 2
+    expect(twice < 0 or not close(found, twice**0.5, TOL), "pairs-once", hint)
+    expect(not close(found, values.std(ddof=1), 1e-6), "one-less", "divide by the number of pairs, not by one less.")
+    simple = float(as_array(answer(np.array([[1.0, 0], [2, 0], [0, 1]]), np.array([[1.0, 0], [0, 0]])), (), "one number"))
+    right = {"form": 8 / 9, "mean of both orders": 8 / 9, "directions": 2 / 9}[asked]
+    hint = "a pair has two words: both ends of the form need their second moments, and they differ from direction to direction."
+    expect(close(simple**2, right, TOL) and close(found, values.std(), TOL), "one-side-only", hint)

@@ -23,6 +23,8 @@ def pair_ratio(answer: Answer) -> None:
     expect(found > 1, "upside-down", "two words of one topic are together more often: the ratio is above one.")
     hint = "a document's topics are distinct: given one of them, another is present a little less often than tau / T."
     expect(not close([found, another], [3, 2], TOL), "independent-topics", hint)
+    hint = "given one topic of the document, the others are drawn from the topics that are left, not from all."
+    expect(not close([found, another], [6, 3], TOL), "topics-drawn-twice", hint)
     documents = infinite_documents(DocumentSettings.theory(2, num_topics=6, words_per_topic=3))
     pairs = documents.T @ documents / len(documents)
     hint = "list all documents of a small setting and count."
@@ -91,3 +93,144 @@ def popular_words(answer: Answer) -> None:
     expect(close(found, found.T, TOL), "not-symmetric", "E is a matrix of dot products: it is symmetric.")
     hint = "it predicts well, but there is an optimum of smaller rank: one dimension for each topic is enough."
     expect(np.linalg.matrix_rank(found, tol=1e-4) <= 2, "rank-too-large", hint)
+
+
+# Cosines of partners in three settings, right and by some mistakes, for each kind of other documents.
+PARTNER_COSINE = {
+    "any two": {
+        "": (
+            0.4926398,
+            0.2139288,
+            0.462754,
+        ),
+        "penalty-forgotten": (
+            1.072647e-09,
+            3.342843e-11,
+            2.527285e-11,
+        ),
+        "topics-not-words": (
+            0.09596613,
+            0.09381327,
+            0.3385827,
+        ),
+        "table-not-embedding": (
+            0.9111111,
+            0.6,
+            0.7333333,
+        ),
+        "rows-of-e": (
+            0.7928587,
+            0.4095119,
+            0.7627834,
+        ),
+        "weights-not-halved": (
+            0.2071808,
+            0.07325348,
+            0.2204111,
+        ),
+        "mean-taken-out": (
+            0.4031746,
+            0.003773585,
+            0.1282051,
+        ),
+    },
+    "no partners": {
+        "": (
+            0.4615158,
+            0.1583005,
+            0.3269231,
+        ),
+        "penalty-forgotten": (
+            9.473329e-10,
+            2.339995e-11,
+            1.466675e-11,
+        ),
+        "topics-not-words": (
+            0.08571087,
+            0.06724902,
+            0.2258065,
+        ),
+        "table-not-embedding": (
+            0.9,
+            0.5,
+            0.6,
+        ),
+        "rows-of-e": (
+            0.7609526,
+            0.3096531,
+            0.5931584,
+        ),
+        "weights-not-halved": (
+            0.187492,
+            0.05223439,
+            0.1396648,
+        ),
+        "mean-taken-out": (
+            0.3688213,
+            -0.05805038,
+            -0.05263158,
+        ),
+    },
+    "one alone": {
+        "": (
+            0.2903226,
+            0.07086614,
+            0.1764706,
+        ),
+        "penalty-forgotten": (
+            4.500005e-10,
+            8.999984e-12,
+            6.000003e-12,
+        ),
+        "topics-not-words": (
+            0.04265403,
+            0.02752294,
+            0.1111111,
+        ),
+        "table-not-embedding": (
+            0.8181818,
+            0.3333333,
+            0.4285714,
+        ),
+        "rows-of-e": (
+            0.5355086,
+            0.1410241,
+            0.3422819,
+        ),
+        "weights-not-halved": (
+            0.0989011,
+            0.02107728,
+            0.06382979,
+        ),
+        "mean-taken-out": (
+            0.1851852,
+            -0.1309904,
+            -0.1666667,
+        ),
+    },
+}
+
+
+@register("8.2-partner-cosine")
+def partner_cosine(answer: Answer, others: str = "any two") -> None:
+    cases = ((10, 10, 0.9, 0.001), (6, 3, 0.5, 0.01), (4, 2, 0.6, 0.05))
+    found = [float(as_array(answer(*case), (), "one cosine")) for case in cases]
+    expect(max(map(abs, found)) <= 1 + TOL, "no-cosine", "a cosine is between minus one and one.")
+    hints = {
+        "penalty-forgotten": "without a penalty every direction with any variance is kept whole: here it is not.",
+        "topics-not-words": "the weight of a topic is spread over its words: what is the second moment of a direction of words?",
+        "table-not-embedding": "these are the cosines of the table of counts; the embedding is what regression makes of it.",
+        "rows-of-e": "the matrix is already the table of dot products: its rows are not the embeddings.",
+        "weights-not-halved": "of a document with two topics each has one half.",
+        "mean-taken-out": "there is no bias here, so the second moment counts, with the mean and not about it.",
+    }
+    for mistake, hint in hints.items():
+        expect(not close(found, PARTNER_COSINE[others][mistake], TOL), mistake, hint)
+    values = [value[""] for name, value in PARTNER_COSINE.items() if name != others]
+    hint = "read again what the documents are that are no pair of partners: yours are others."
+    expect(not any(close(found, value, TOL) for value in values), "other-documents", hint)
+    faint = [float(as_array(answer(8, 2, chance, 1e-9), (), "one cosine")) for chance in (0.2, 0.9)]
+    hint = "with next to no penalty partners must become orthogonal, however often they are together."
+    expect(close(faint, 0, 1e-3), "not-orthogonal", hint)
+    hint = "list the documents of four topics, make the table of two-word topics by hand, and solve the regression."
+    expect(close(found, PARTNER_COSINE[others][""], TOL), "wrong-cosine", hint)

@@ -88,3 +88,132 @@ def expected_words(answer: Answer) -> None:
     expect(not close(found, [1.3, 1.3, 0.52, 1.0], TOL), "repeats-lost", hint)
     hint = "follow one symbol: how often is it expected, and what does each of its rules make of it?"
     expect(close(found, [1.3, 1.3, 1.04, 1.0], TOL), "wrong-numbers", hint)
+
+
+# Two hidden categories of a small grammar, right and by some mistakes, for each version of the exercise.
+HIDDEN_CATEGORY = {
+    "uncertainty in two sentences": {
+        "": (
+            0.5098157,
+            1.083762,
+        ),
+        "no-probabilities": (
+            0.5623351,
+            1.098612,
+        ),
+        "length-ignored": (
+            0.7715865,
+            1.065042,
+        ),
+        "context-ignored": (
+            1.06094,
+            1.051324,
+        ),
+        "left-side-only": (
+            0.9359651,
+            1.021808,
+        ),
+        "not-normalised": (
+            0.06877962,
+            0.1531127,
+        ),
+        "whole-sentence": (
+            1.370342,
+            1.763071,
+        ),
+    },
+    "uncertainty in one sentence": {
+        "": (
+            0.7408191,
+            0.6730117,
+        ),
+        "no-probabilities": (
+            0.9002561,
+            0.6931472,
+        ),
+        "length-ignored": (
+            0.7682681,
+            0.9254863,
+        ),
+        "context-ignored": (
+            1.067951,
+            1.009811,
+        ),
+        "left-side-only": (
+            0.927979,
+            0.9667646,
+        ),
+        "not-normalised": (
+            0.1788058,
+            0.148366,
+        ),
+        "whole-sentence": (
+            1.985676,
+            1.346023,
+        ),
+    },
+    "best guess in two sentences": {
+        "": (
+            0.7931034,
+            0.3818182,
+        ),
+        "no-probabilities": (
+            0.75,
+            0.3333333,
+        ),
+        "length-ignored": (
+            0.6350791,
+            0.4250373,
+        ),
+        "context-ignored": (
+            0.4256894,
+            0.4089176,
+        ),
+        "left-side-only": (
+            0.5029595,
+            0.5142857,
+        ),
+        "not-normalised": (
+            0.0115,
+            0.013125,
+        ),
+        "whole-sentence": (
+            0.3103448,
+            0.2181818,
+        ),
+    },
+}
+
+
+@register("9-hidden-category")
+def hidden_category(answer: Answer, asked: str = "uncertainty in two sentences") -> None:
+    rules = [
+        ("S", ("A", "B"), 0.5),
+        ("S", ("B", "A", "B"), 0.3),
+        ("S", ("x", "A"), 0.2),
+        ("A", ("x", "y"), 0.3),
+        ("A", ("z",), 0.5),
+        ("A", ("y", "z", "x"), 0.2),
+        ("B", ("x",), 0.3),
+        ("B", ("y", "A"), 0.4),
+        ("B", ("z", "z"), 0.3),
+    ]
+    cases = (([None, "z", None, "y", None, None], 2), ([None, None, "z", None, "z"], 3))
+    found = [float(as_array(answer(rules, "S", shown, place), (), "one number")) for shown, place in cases]
+    hints = {
+        "no-probabilities": "not every rule is taken equally often: each way to make a document has a probability.",
+        "length-ignored": "the number of words is known: a longer or shorter document is ruled out.",
+        "context-ignored": "the categories that are shown rule documents out, or make them more probable.",
+        "left-side-only": "words on both sides of the place are shown, and both tell something.",
+        "not-normalised": "what is known has happened: the probabilities of what is left must sum to one.",
+        "whole-sentence": "the other hidden words are not asked for: documents with the same category at the place go together.",
+    }
+    for mistake, hint in hints.items():
+        expect(not close(found, HIDDEN_CATEGORY[asked][mistake], TOL), mistake, hint)
+    bits = [np.array(values[""]) / np.log(2) for name, values in HIDDEN_CATEGORY.items() if name == asked]
+    expect(not close(found, bits, TOL), "bits", "this is right in bits; the natural logarithm gives nats.")
+    others = [values[""] for name, values in HIDDEN_CATEGORY.items() if name != asked]
+    hint = "right for another number of sentences, or for another number that the statement does not ask for."
+    expect(not any(close(found, values, TOL) for values in others), "other-question", hint)
+    hint = "list by hand all documents of five words that have z in the third place and in the last."
+    expect(close(found, HIDDEN_CATEGORY[asked][""], TOL), "wrong-number", hint)
