@@ -50,8 +50,8 @@ grade: env ## grade the notebooks in SUBMISSIONS=... of CHAPTER=... (CLASS_SEED=
 check-exercises: env ## every right and wrong answer against the checks; no solution in what is published
 	@$(RUN) -m tools.check_exercises
 
-repeat: env ## execute the built chapters again and compare the printed numbers
-	@$(RUN) -m tools.repeat
+repeat: env ## execute the built chapters again and compare the printed numbers (SHARE=3: a third of them)
+	@$(RUN) -m tools.repeat $(SHARE)
 
 bench: env ## measure the engine beside BertForMaskedLM, in turns; needs a quiet machine (6 minutes)
 	@$(RUN) -m tools.bench

@@ -129,7 +129,8 @@ class Exercise(Task):
         """The exercise with the placeholders of its texts replaced, and the checks told of it."""
         texts = {f.name: variant.fill(value) for f in fields(self) if isinstance(value := getattr(self, f.name), str)}
         wrong = tuple(Wrong(variant.fill(w.code), w.hint) for w in self.wrong)
-        return replace(self, **texts, wrong=wrong, variants=(), arguments=variant.arguments)
+        need = tuple(map(variant.fill, self.prerequisites))
+        return replace(self, **texts, prerequisites=need, wrong=wrong, variants=(), arguments=variant.arguments)
 
     def answer_cell(self) -> str:
         """Code of the stub, as the learner finds it."""

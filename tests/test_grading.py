@@ -466,13 +466,11 @@ def test_points_given_by_hand_are_counted_and_never_lost(tmp_path: Path) -> None
     (tmp_path / "in" / "Ada.ipynb").unlink()  # points of a notebook that is gone stay
     grade(tmp_path / "in", out, assignment, 1)
     assert read_hand(out / "by-hand.csv")["Ada", name, 1] == (table[0]["possible"], "well begun")
-    before = (out / "by-hand.csv").read_text()
-    (out / "by-hand.csv").write_text(before.replace("well begun", "").replace(f",{table[0]['possible']},\n", ",99,\n", 1))
-    spoiled = (out / "by-hand.csv").read_text()
-    if spoiled != before:
-        with pytest.raises(HandError, match="must be from 0 to"):
-            grade(tmp_path / "in", out, assignment, 1)
-        assert (out / "by-hand.csv").read_text() == spoiled
+    spoiled = (out / "by-hand.csv").read_text().replace(f",{table[-1]['possible']},0,", f",{table[-1]['possible']},99,", 1)
+    (out / "by-hand.csv").write_text(spoiled)
+    with pytest.raises(HandError, match=f"points = 99: must be from 0 to {table[-1]['possible']}"):
+        grade(tmp_path / "in", out, assignment, 1)
+    assert (out / "by-hand.csv").read_text() == spoiled
 
 
 def test_a_name_is_no_formula_and_no_path(tmp_path: Path) -> None:
@@ -511,3 +509,18 @@ def test_the_worked_example_of_the_chapter_is_what_the_grader_says(tmp_path: Pat
         [cell.strip() for cell in line.strip("|").split("|")] for line in page[start : start + 9] if not line.startswith("|---")
     ]
     assert shown == rows
+
+
+def test_the_grades_are_in_nbgraders_database_too(tmp_path: Path) -> None:
+    api = pytest.importorskip("nbgrader.api", reason="nbgrader is not installed")
+    small_class(tmp_path / "in", 2)
+    assignment = Assignment(CHAPTER, only=(ID, next(task.id for task in tasks_of(CHAPTER) if task.id in PAPER)), limits=LIMITS)
+    for _ in range(2):  # a second run finds the book there
+        grade(tmp_path / "in", tmp_path / "out", assignment, 2)
+    with api.Gradebook(f"sqlite:///{tmp_path / 'out' / 'gradebook.db'}") as book:
+        scores = {
+            s: book.find_grade(f"exercise-{ID.replace('.', '-')}-check", CHAPTER, CHAPTER, s).score
+            for s in ("student0", "student1")
+        }
+        assert book.find_submission(CHAPTER, "student1").max_score == 11
+    assert scores == {"student0": 0, "student1": 1}

@@ -93,7 +93,7 @@ def table(found: list[Row]) -> str:
 
 
 def published(folder: Path) -> list[Path]:
-    """All that is published: students' notebooks of every chapter and two classes, the chapters, the wheel, the site if it is built."""
+    """All that is published: students' notebooks of every chapter and two classes, the chapters, the wheel, a built site."""
     names = [path.stem for path in chapters()]
     for seed in (None, "a class"):
         write_editions(names, seed, folder / f"class {seed}")

@@ -122,6 +122,8 @@ def structure(function: ast.AST) -> str:
                 if name in NO_PART:
                     continue
                 value = getattr(node, name, None)
+                if isinstance(node, ast.keyword) and name == "arg":
+                    value = value is not None  # it is named by the function that is called
                 if name in ("id", "arg", "name", "asname") and isinstance(value, str):
                     value = numbers.setdefault(value, len(numbers))
                 if name == "body" and isinstance(value, list):

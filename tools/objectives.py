@@ -16,8 +16,8 @@ from tools.settings import BOOK, ROOT
 PAGE = BOOK / "objectives.md"
 HEAD = """# Map of exercises
 
-What every exercise practises, in the order of the book. Graded ones have their solution in the instructor's edition only, the others
-in the web book. Those on paper have ten points each, those with code one. This page is made from the exercises' own source.
+What every exercise practises, in the order of the book. Graded ones have their solution in the instructor's edition only, the
+others in the web book. Those on paper have ten points each, those with code one. This page is made from the exercises' own source.
 """
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exercises.catalogue import PAPER
+from tools.grading.gradebook import write_gradebook
 
 if TYPE_CHECKING:
     from tools.grading.grade import Assignment, Result
@@ -86,7 +87,7 @@ def read_hand(path: Path) -> dict[tuple[str, str, int], tuple[str, str]]:
 
 
 def write(results: Sequence[Result], assignment: Assignment, out: Path, protection: str) -> None:
-    """Write grades.csv, by-hand.csv, feedback/ and report.json into ``out``. Raises HandError before anything is written."""
+    """Write all reports into ``out``, gradebook.db where nbgrader is installed. Raises HandError before anything is written."""
     hand = read_hand(out / HAND)
     paper = assignment.paper()
     hand_rows: list[list[object]] = [list(HAND_FIELDS)]
@@ -133,10 +134,16 @@ def write(results: Sequence[Result], assignment: Assignment, out: Path, protecti
     for result in results:
         _write(feedback / f"{_safe(result.student)}.html", page(result, paper, given))
     _write(out / "grades.csv", _rows(rows))
+    try:
+        written = write_gradebook(results, assignment, given, out / "gradebook.db")
+        booked = "gradebook.db" if written else "not written: nbgrader is not installed"
+    except Exception as error:  # of nbgrader or its database: the tables above are there all the same
+        booked = f"not written ({type(error).__name__}: {str(error)[:200]})"
     about = {
         "chapter": assignment.chapter,
         "submissions": len(results),
         "protection": protection,
+        "nbgrader's database": booked,
         "limits": vars(assignment.limits),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
     }
