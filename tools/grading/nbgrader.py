@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr
+from io import StringIO
 from typing import Any
 
 from exercises.catalogue import MODULES
@@ -14,5 +16,6 @@ def passed(exercise: str, answer: Answer, **arguments: Any) -> None:
     """Raise AssertionError with the hint unless the answer passes both checks."""
     source = SOURCES[exercise]
     chosen = next((v for v in source.variants if dict(v.arguments) == arguments), None)
-    verdict = (source if chosen is None else source.with_variant(chosen)).grade(answer)
+    with redirect_stderr(StringIO()):  # nbgrader takes a cell that writes there for one that failed
+        verdict = (source if chosen is None else source.with_variant(chosen)).grade(answer)
     assert verdict.status == "passed", verdict.message
