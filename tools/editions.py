@@ -189,7 +189,9 @@ def write_editions(names: Sequence[str], seed: str | None, out: Path) -> None:
         folder = out / "nbgrader" / "source" / name
         folder.mkdir(parents=True, exist_ok=True)
         write(folder / f"{name}.ipynb", nbgrader_source(name, seed))
-    (out / "nbgrader" / "nbgrader_config.py").write_text(NBGRADER_CONFIG.format(checkout=str(ROOT), stub=EMPTY, answer=ANSWER))
+    config = out / "nbgrader" / "nbgrader_config.py"
+    if not config.exists():  # an instructor may have changed it
+        config.write_text(NBGRADER_CONFIG.format(checkout=str(ROOT), stub=EMPTY, answer=ANSWER))
     # Of every chapter that was ever written here, as the notebooks beside it
     written = [path.stem for path in chapters() if (out / "instructor" / path.name).exists()]
     (out / "instructor" / "rubric.md").write_text(rubric(written))
