@@ -1,6 +1,8 @@
 # How Transformers Learn Topic Structure. 'make' alone lists what there is.
 PYTHON ?= python3
 JOBS ?= 2
+# Given to the shell as they are: a seed may be any text.
+export CHAPTER CLASS_SEED SUBMISSIONS UNPROTECTED
 RUN = .venv/bin/python
 # Small tensors: more threads than one cost time, above all while something else runs.
 export OMP_NUM_THREADS = 1
@@ -42,10 +44,12 @@ notebooks: env ## bring generated cells and the map of results up to date, clear
 	@$(RUN) -m tools.objectives sync
 
 student: env ## notebooks to hand out, for CHAPTER=... or all; CLASS_SEED=... gives a class its own variants
-	@$(RUN) -m tools.editions $(CHAPTER) $(if $(CLASS_SEED),--class-seed "$(CLASS_SEED)")
+	@$(RUN) -m tools.editions $(CHAPTER) $${CLASS_SEED:+--class-seed "$$CLASS_SEED"}
 
 grade: env ## grade the notebooks in SUBMISSIONS=... of CHAPTER=... (CLASS_SEED=... as for the students)
-	@$(RUN) -m tools.grading.grade "$(SUBMISSIONS)" --chapter "$(CHAPTER)" $(if $(CLASS_SEED),--class-seed "$(CLASS_SEED)")
+	@test -n "$$SUBMISSIONS" -a -n "$$CHAPTER" || { echo "usage: make grade SUBMISSIONS=folder CHAPTER=03_3_architecture" >&2; exit 2; }
+	@$(RUN) -m tools.grading.grade "$$SUBMISSIONS" --chapter "$$CHAPTER" $${CLASS_SEED:+--class-seed "$$CLASS_SEED"} \
+		$${UNPROTECTED:+--unprotected}
 
 check-exercises: env ## every right and wrong answer against the checks; no solution in what is published
 	@$(RUN) -m tools.check_exercises

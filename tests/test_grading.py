@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from tools.grading import codec
 from tools.grading.answers import SubmissionError, program_of, read_submission
 from tools.grading.grade import Assignment, Result, grade, submissions_in
 from tools.grading.report import HandError, read_hand
-from tools.grading.sandbox import Box, Limits, copy_library, walls
+from tools.grading.sandbox import Box, Limits, Stopped, copy_library, walls
 from tools.settings import ROOT
 
 CHAPTER = "03_3_architecture"
@@ -116,6 +117,24 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
         answering("[os.write(int(fd), b'{}\\n') for fd in range(3, 20) if os.path.exists(f'/proc/self/fd/{fd}')]", "import os"),
         "channel|OSError|did not|returns None|raised",
     ),
+    "a lone surrogate": (answering("raise ValueError('\\ud800')"), "ValueError"),
+    "starts a process below the guard": (
+        answering("util.spawnv_passfds(b'/bin/sh', [b'sh', b'-c', b'true'], [])", "from multiprocessing import util"),
+        "started a process",
+    ),
+    "maps memory": (answering("return len(mmap.mmap(-1, 2 << 30))", "import mmap"), "too much memory"),
+    "fills the disk": (
+        answering("[open(str(k), 'wb').write(b'0' * 10**7) for k in range(40)]"),
+        "OSError|No space|too large a file|memory",
+    ),
+    "a chain of names": (
+        notebook("\n".join(f"a{k} = a{k + 1}" for k in range(3000)) + "\na3000 = 1\ndef column_softmax(scores):\n    return a0"),
+        "NameError",
+    ),
+    "a million colliding keys": (
+        answering("return {k * (2**61 - 1) for k in range(10**5)}"),
+        "set or dict of 100,000 items|processor's time",
+    ),
     "a claim of success in the metadata": (notebook("1", metadata={"grade": "passed"}), "no cell defines"),
     "another chapter": (
         notebook(RIGHT, metadata={"topiclib": {"chapter": "04_token_embeddings"}}),
@@ -152,6 +171,22 @@ ROUGH = {
     ),
     "a lambda": notebook(
         "import numpy as np", "column_softmax = lambda s: np.exp(s - s.max(axis=0)) / np.exp(s - s.max(axis=0)).sum(axis=0)"
+    ),
+    "wrapped": notebook(RIGHT, "def twice(f):\n    return lambda s: f(s)", "column_softmax = twice(column_softmax)"),
+    "kept and called": notebook(RIGHT, "_old = column_softmax\ndef column_softmax(scores):\n    return _old(scores)"),
+    "a table filled by a call": notebook(
+        "import numpy as np\nS = np.zeros((1, 1))\nnp.copyto(S, 1)",
+        "def column_softmax(scores):\n    e = np.exp(scores - scores.max(axis=0))\n    return e / e.sum(axis=0) * S[0, 0]",
+    ),
+    "a line that begins with an operator": notebook(
+        "import numpy as np\nK = (7\n     % 4) - 3\n" + RIGHT.replace("e.sum", "e.sum")
+    ),
+    "IPython's question": notebook("import numpy as np\nnp.exp?\nfiles = !ls\n" + RIGHT),
+    "from the future": notebook("from __future__ import annotations", RIGHT.replace("(scores)", "(scores: Unknown)", 1)),
+    "numbers of sympy": notebook(
+        "import sympy\ndef column_softmax(scores):\n    e = [[sympy.exp(sympy.Float(x)) for x in row] for row in scores]\n"
+        "    sums = [sum(row[k] for row in e) for k in range(len(e[0]))]\n"
+        "    return sympy.Matrix([[x / t for x, t in zip(row, sums)] for row in e])"
     ),
     "a class's method": notebook(
         "import numpy as np\nclass Maker:\n    def make(self, s):\n"
@@ -452,7 +487,9 @@ def test_points_given_by_hand_are_counted_and_never_lost(tmp_path: Path) -> None
     grade(tmp_path / "in", out, assignment, 1)
     table = list(csv.DictReader((out / "by-hand.csv").open()))
     assert len(table) == 2 * lines
-    assert [row["points"] for row in table] == [""] * lines + ["0"] * lines  # who wrote nothing has his zeros
+    assert [row["points"] for row in table] == [""] * 2 * lines
+    # Ben's notebook has no cell for the answer: a person must look for it
+    assert [row["complete"] for row in csv.DictReader((out / "grades.csv").open())] == ["no", "no"]
     table[0] |= {"points": table[0]["possible"], "comment": "well begun"}
     with (out / "by-hand.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, table[0])
@@ -466,11 +503,73 @@ def test_points_given_by_hand_are_counted_and_never_lost(tmp_path: Path) -> None
     (tmp_path / "in" / "Ada.ipynb").unlink()  # points of a notebook that is gone stay
     grade(tmp_path / "in", out, assignment, 1)
     assert read_hand(out / "by-hand.csv")["Ada", name, 1] == (table[0]["possible"], "well begun")
-    spoiled = (out / "by-hand.csv").read_text().replace(f",{table[-1]['possible']},0,", f",{table[-1]['possible']},99,", 1)
+    spoiled = (out / "by-hand.csv").read_text().replace(f",{table[-1]['possible']},,", f",{table[-1]['possible']},99,", 1)
     (out / "by-hand.csv").write_text(spoiled)
     with pytest.raises(HandError, match=f"points = 99: must be from 0 to {table[-1]['possible']}"):
         grade(tmp_path / "in", out, assignment, 1)
     assert (out / "by-hand.csv").read_text() == spoiled
+
+
+def test_an_answer_that_is_handed_in_later_is_read(tmp_path: Path) -> None:
+    name = next(task.id for task in tasks_of(CHAPTER) if task.id in PAPER)
+    assignment = Assignment(CHAPTER, only=(name,), limits=LIMITS)
+    (tmp_path / "in").mkdir()
+
+    def complete(*cells: str) -> tuple[str, str]:
+        made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(cell) for cell in cells])
+        nbformat.write(made, tmp_path / "in" / "Ada.ipynb")
+        grade(tmp_path / "in", tmp_path / "out", assignment, 1)
+        (row,) = csv.DictReader((tmp_path / "out" / "grades.csv").open())
+        return row[name], row["complete"]
+
+    mark = f"**Answer to exercise {name}:**\n\n*Write your answer here.*"
+    assert complete(mark) == ("0", "yes")
+    assert complete(mark, "My answer, in a cell below.") == ("", "no")
+    assert complete(mark.replace("*Write your answer here.*", "By induction."), mark) == ("", "no")
+    assert complete(f"# My answer\n\n{mark}") == ("", "no")
+
+
+def test_the_points_of_one_whose_name_begins_with_an_apostrophe_count(tmp_path: Path) -> None:
+    path = tmp_path / "by-hand.csv"
+    head = "student,exercise,line,for,possible,points,comment\n"
+    path.write_text(head + "'t Hooft,x,1,y,2,1,\n'=a,x,1,y,2,2,'- a step\n")
+    assert read_hand(path) == {("'t Hooft", "x", 1): ("1", ""), ("=a", "x", 1): ("2", "- a step")}
+    path.write_bytes((head + "M\xfcller,x,1,y,2,1,\n").encode("cp1252"))
+    with pytest.raises(HandError, match="is not in UTF-8"):
+        read_hand(path)
+
+
+def test_names_that_are_long_or_no_utf_8_are_graded(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in (b"M\xfcller.ipynb", b"x" * 240 + b".ipynb"):
+        (tmp_path / "in" / os.fsdecode(name)).write_text(notebook(RIGHT))
+    grade(tmp_path / "in", tmp_path / "out", Assignment(CHAPTER, only=(ID,), limits=LIMITS), 2)
+    rows = list(csv.DictReader((tmp_path / "out" / "grades.csv").open(encoding="utf-8")))
+    assert [row[ID] for row in rows] == ["1", "1"]
+
+
+def test_an_answer_that_shrinks_the_pipe_does_not_hold_the_grader(library: Path) -> None:
+    code = (
+        "import fcntl, sys, time\ndef f(x):\n    m = sys.modules['__main__']\n    fcntl.fcntl(m.IN, 1031, 4096)\n"
+        "    m._read = lambda *a: time.sleep(1000)\n    return 1"
+    )
+    start = time.monotonic()
+    with Box(code, "f", Limits(seconds=1), library) as box:
+        box.load()
+        box.call(1)
+        with pytest.raises(Stopped, match="it took longer than 8 s"):
+            box.call(np.zeros((200, 200)))
+    assert time.monotonic() - start < 60
+
+
+def test_of_the_hidden_check_no_argument_is_told(library: Path) -> None:
+    with Box("def f(x):\n    raise ValueError(x)", "f", LIMITS, library) as box:
+        box.load()
+        with pytest.raises(Exception, match="secret"):
+            box.call("secret")
+        box.hidden = True
+        with pytest.raises(Exception, match=r"^$"):
+            box.call("secret")
 
 
 def test_a_name_is_no_formula_and_no_path(tmp_path: Path) -> None:
@@ -489,7 +588,8 @@ def test_a_name_is_no_formula_and_no_path(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["nowhere", "--chapter", CHAPTER], "submissions = 'nowhere': is no folder"),
-        (["tests", "--chapter", CHAPTER, "--only", "9-nothing"], "only = 9-nothing: is no exercise of"),
+        (["tests", "--chapter", CHAPTER], "submissions = 'tests': holds no notebook"),
+        (["book", "--chapter", CHAPTER, "--only", "9-nothing"], "only = 9-nothing: is no exercise of"),
         (["tests", "--chapter", "07"], "invalid choice"),
     ],
 )

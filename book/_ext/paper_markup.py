@@ -28,7 +28,8 @@ from exercises.catalogue import PAPER, TASKS
 
 LOGGER = logging.getLogger(__name__)
 PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
-BOX = re.compile(rf"^({'|'.join(PAPER_KINDS)}|Exercise|Paper exercise|In this chapter|Beyond the paper|Erratum|Note)\b[ \u00a0]?([\w.\-]*)")
+OUR_KINDS = ("Exercise", "Paper exercise", "In this chapter", "Beyond the paper", "Erratum", "Note")
+BOX = re.compile(rf"^({'|'.join(PAPER_KINDS + OUR_KINDS)})\b[ \u00a0]?([\w.\-]*)")
 TAG = re.compile(r"\\tag\{([^}]*)\}")
 BIBLIOGRAPHY = Path(__file__).resolve().parents[1] / "references.bib"
 BIB_KEY = re.compile(r"^@\w+\{([^,\s]+),", re.M)

@@ -9,19 +9,26 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from symtable import SymbolTable, symtable
 from typing import Any
 
+from IPython.core.inputtransformer2 import TransformerManager
+
+from tools.editions import ANSWER
 from topiclib.checks.base import NOT_ANSWERED
 
 MAX_FILE = 20_000_000
 """Bytes of a notebook; plots that are left in it count."""
 MAX_CODE = 400_000
 """Characters of code in a notebook."""
-ANSWER_ON_PAPER = re.compile(r"^\*\*Answer to (?:paper )?exercise (\S+?):?\*\*", re.I)
+MAX_STATEMENTS = 20_000
+ANSWER_ON_PAPER = re.compile(r"\*{0,2}Answer to (?:paper )?exercise ([\w.-]*\w):?\*{0,2}", re.I)
+HARMLESS = {"print", "display", "check", "claim", "show", "slider", "help"}
+"""Calls that change nothing of what they are given."""
 
 
 class SubmissionError(ValueError):
@@ -36,12 +43,14 @@ class Submission:
     broken : for each cell that is not Python, the names of functions that it seems to define, and the error
     metadata : the notebook's own
     paper : answers on paper by exercise
+    texts : all Markdown cells
     """
 
     statements: list[ast.stmt]
     broken: list[tuple[set[str], str]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     paper: dict[str, str] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
 
 
 def read_submission(path: Path) -> Submission:
@@ -65,18 +74,25 @@ def read_submission(path: Path) -> Submission:
     statements: list[ast.stmt] = []
     broken: list[tuple[set[str], str]] = []
     paper: dict[str, str] = {}
+    texts: list[str] = []
     for kind, source in cells:
         if kind == "code":
             try:
-                statements += ast.parse(_plain_python(source)).body
+                statements += _parsed(source)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 line = getattr(error, "lineno", None)
                 where = f" in its line {line}" if line else ""
                 broken.append((set(re.findall(r"\bdef\s+(\w+)", source)), f"{type(error).__name__}{where}"))
-        elif match := ANSWER_ON_PAPER.match(source.strip()):
-            paper[match[1].rstrip(":")] = source.strip()[match.end() :].strip()
+        elif match := ANSWER_ON_PAPER.search(source):
+            # Of several copies the one with most in it counts
+            answer = (source[: match.start()] + source[match.end() :]).replace(ANSWER, "").strip()
+            paper[match[1]] = max(paper.get(match[1], ""), answer, key=len)
+        else:
+            texts.append(source.strip())
+    if len(statements) > MAX_STATEMENTS:
+        raise SubmissionError(f"it has more than {MAX_STATEMENTS:,} statements")
     metadata = content.get("metadata")
-    return Submission(statements, broken, metadata if isinstance(metadata, dict) else {}, paper)
+    return Submission(statements, broken, metadata if isinstance(metadata, dict) else {}, paper, texts)
 
 
 def _cells(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -97,14 +113,19 @@ def _cells(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield kind, text
 
 
-def _plain_python(source: str) -> str:
-    """A cell's code without what only IPython understands; its line numbers stay."""
-    lines = source.split("\n")
-    if lines and re.match(r"\s*%%", lines[0]):
-        if not re.match(r"\s*%%(time|timeit|capture|prun)\b", lines[0]):
-            return ""
-        lines[0] = ""
-    return "\n".join(re.sub(r"^(\s*)[%!].*$", r"\1pass", line) for line in lines)
+def _parsed(source: str) -> list[ast.stmt]:
+    """The statements of a cell. What only IPython understands is left out; a cell in another language is empty."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source).body
+        except SyntaxError:
+            pass
+        if re.match(r"\s*%%", source) and not re.match(r"\s*%%(time|timeit|capture|prun)\b", source):
+            return []
+        plain = re.sub(r"\A\s*%%.*", "", source)
+        found = ast.parse(TransformerManager().transform_cell(plain)).body
+    return [statement for statement in found if "get_ipython()" not in ast.unparse(statement)]
 
 
 def is_stub(function: ast.FunctionDef) -> bool:
@@ -127,7 +148,7 @@ def _bound(node: ast.stmt) -> set[str]:
             found.add("*" if part.name == "*" else (part.asname or part.name).split(".")[0])
         elif isinstance(part, ast.Name) and isinstance(part.ctx, (ast.Store, ast.Del)):
             found.add(part.id)
-        elif isinstance(part, ast.ExceptHandler) and part.name:
+        elif isinstance(part, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and part.name:
             found.add(part.name)
     return found
 
@@ -140,15 +161,17 @@ def _changed(node: ast.stmt) -> set[str]:
     for part in ast.walk(node):
         if isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, (ast.Store, ast.Del)):
             found |= _base(part)
-        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Attribute):
-            found |= _base(part.value.func)
+        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call) and not HARMLESS & (base := _base(part.value.func)):
+            # A call may change what it belongs to and what it is given
+            given = [*part.value.args, *(keyword.value for keyword in part.value.keywords)]
+            found |= base.union(*map(_base, given))
     return found
 
 
 def _base(node: ast.expr) -> set[str]:
-    """``x`` of ``x.y[3].z``."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
+    """``x`` of ``x.y[3].z`` and of ``x.y().z``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
@@ -188,19 +211,39 @@ def program_of(submission: Submission, function: str) -> Program:
     last = answered[-1]
     if last < defined[-1] and not isinstance(submission.statements[last], ast.FunctionDef):
         return Program(reason="unanswered")  # the chapter has a variable of this name, before the stub
-    taken, needed = {last}, _used(submission.statements[last])
+    try:
+        taken = _needed(submission.statements, bound, last, set(defined))
+        # ``f = wrap(f)``, or ``old = f`` before a second ``def f``: the earlier ones are needed too
+        if any(function in _used(submission.statements[k]) for k in taken if k != last or not _defines(submission.statements[k])):
+            taken |= {k for k in answered if k < last}
+            for k in answered[:-1]:
+                taken |= _needed(submission.statements, bound, k, set(defined))
+        return Program(code="\n".join(ast.unparse(submission.statements[k]) for k in sorted(taken)))
+    except RecursionError:
+        return Program(reason="its code is nested too deep")
+
+
+def _defines(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def _needed(statements: list[ast.stmt], bound: list[set[str]], first: int, left_out: set[int]) -> set[int]:
+    """The numbers of the statements that one refers to, directly or through others."""
     # What a notebook does to a module, as drawing and seeding do, is no part of an answer
-    modules = set().union(
-        *(b for b, s in zip(bound, submission.statements, strict=True) if isinstance(s, (ast.Import, ast.ImportFrom)))
-    )
-    effect = [b | (_changed(s) - modules) for b, s in zip(bound, submission.statements, strict=True)]
-    rest = [k for k in range(len(submission.statements)) if k not in defined]
-    growing = True
-    while growing:
-        more = [k for k in rest if k not in taken and effect[k] & (needed | {"*"})]
-        growing = bool(more)
-        for k in more:
-            taken.add(k)
-            needed |= _used(submission.statements[k])
-    body = [submission.statements[k] for k in sorted(taken)]
-    return Program(code="\n".join(ast.unparse(statement) for statement in body))
+    modules = set().union(*(b for b, s in zip(bound, statements, strict=True) if isinstance(s, (ast.Import, ast.ImportFrom))))
+    places: dict[str, list[int]] = {}
+    for k, statement in enumerate(statements):
+        if k not in left_out:
+            for name in bound[k] | (_changed(statement) - modules):
+                places.setdefault(name, []).append(k)
+    taken = {first, *places.get("*", ())}
+    taken |= {k for k, s in enumerate(statements) if isinstance(s, ast.ImportFrom) and s.module == "__future__"}
+    waiting, known = [first, *places.get("*", ())], set()
+    while waiting:
+        for name in _used(statements[waiting.pop()]) - known:
+            known.add(name)
+            for k in places.get(name, ()):
+                if k not in taken:
+                    taken.add(k)
+                    waiting.append(k)
+    return taken

@@ -89,8 +89,9 @@ class _Arguments(pickle.Unpickler):
         return ask
 
 
-def guard(forbidden: list[str]) -> None:
+def guard(forbidden: list[str], memory: int) -> None:
     """End the process, with its reason, when it reaches for the network, another process or the grader's files."""
+    allowed = (HERE, sys.prefix, sys.base_prefix)
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event.startswith(FORBIDDEN):
@@ -99,14 +100,26 @@ def guard(forbidden: list[str]) -> None:
             place = arguments[0]
             if isinstance(place, (str, bytes, os.PathLike)):
                 path = os.path.realpath(os.fsdecode(place))
-                if any(path == root or path.startswith(root + os.sep) for root in forbidden):
+                if not within(path, allowed) and within(path, forbidden):
                     violation("it reached for files of the grader or of other submissions")
 
-    def violation(text: str) -> None:
+        if event == "mmap.__new__" and arguments[1] > memory:
+            violation("it used too much memory")
+
+    def violation(text: str, *_: Any) -> None:
         send({"violation": text})
         _exit(VIOLATION)
 
+    # Below the events: what multiprocessing starts processes with
+    import _posixsubprocess
+
+    _posixsubprocess.fork_exec = lambda *_: violation("it started a process, which an answer may not")
     sys.addaudithook(watch)
+
+
+def within(path: str, roots: Any) -> bool:
+    """Whether a path is one of the roots or lies in one."""
+    return any(path == root or path.startswith(root + os.sep) for root in roots)
 
 
 def out_of_time(*_: object) -> None:
@@ -127,15 +140,18 @@ def described(error: BaseException) -> dict[str, str]:
 def main() -> None:
     """Load the answer, then call it as often as the grader asks."""
     first = receive()
+    for module in first["preload"]:
+        __import__(module)
+    used = resource.getrusage(resource.RUSAGE_SELF)
     for name, limit in first["limits"].items():
+        if name == "RLIMIT_CPU":  # what was used so far is no fault of the answer's
+            limit += int(used.ru_utime + used.ru_stime) + 1
         # At the first limit of time the process says so, soon after the system ends it
         resource.setrlimit(getattr(resource, name), (limit, limit + 2 if name == "RLIMIT_CPU" else limit))
     signal.signal(signal.SIGXCPU, out_of_time)
-    for module in first["preload"]:
-        __import__(module)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    guard(first["forbidden"])
+    guard(first["forbidden"], first["limits"]["RLIMIT_DATA"])
     seed(first["seed"])
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
     try:
@@ -157,7 +173,7 @@ def main() -> None:
         except BaseException as error:
             send(described(error))
             continue
-        send({"value": value, "rngs": codec.encode([rng.bit_generator.state for rng in rngs])})
+        send({"value": value, "rngs": codec.encode([rng.bit_generator.state for rng in rngs]) if rngs else ""})
 
 
 def seed(number: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy as np
 MAX_BYTES = 16_000_000
 """Of one value as text."""
 MAX_DEPTH = 40
+MAX_KEYS = 2000
+"""Of a set or a dict: more could be chosen so that all fall into one place of the table, which takes hours."""
 ARRAYS = "biufcUS"
 """Kinds of NumPy arrays that are data."""
 
@@ -64,13 +66,15 @@ def _packed(value: Any, depth: int) -> Any:
         return _array(np.asarray(value), "scalar")
     if isinstance(value, (list, range)):
         return [_packed(item, depth + 1) for item in value]
+    if isinstance(value, (set, frozenset, dict)) and len(value) > MAX_KEYS:
+        raise CodecError(f"the value has a set or dict of {len(value):,} items; {MAX_KEYS:,} are allowed")
     if isinstance(value, (tuple, set, frozenset)):
         name = "tuple" if isinstance(value, tuple) else "set"
         return {"kind": name, "items": [_packed(item, depth + 1) for item in value]}
     if isinstance(value, dict):
         return {"kind": "dict", "items": [[_packed(k, depth + 1), _packed(v, depth + 1)] for k, v in value.items()]}
     if isinstance(value, np.ndarray):
-        return _array(value, "array") if value.dtype.kind in ARRAYS else _objects(value, depth)
+        return _array(value, "array") if value.dtype.kind in ARRAYS else _objects(value)
     if isinstance(value, np.generic):
         return _array(np.asarray(value), "scalar")
     return _other(value)
@@ -83,7 +87,7 @@ def _array(array: np.ndarray, kind: str) -> dict[str, Any]:
     return {"kind": kind, "dtype": array.dtype.str, "shape": list(array.shape), "data": data}
 
 
-def _objects(array: np.ndarray, depth: int) -> Any:
+def _objects(array: np.ndarray) -> Any:
     """An array of Python objects, such as sympy's numbers, as an array of floats if it is one."""
     try:
         return _array(array.astype(np.float64), "array")
@@ -96,7 +100,7 @@ def _other(value: Any) -> Any:
     kind = type(value).__name__
     if kind in ("BooleanTrue", "BooleanFalse"):
         return kind == "BooleanTrue"
-    if isinstance(value, Fraction) or getattr(value, "is_number", False) is True:
+    if isinstance(value, Number) or getattr(value, "is_number", False) is True or kind in ("mpf", "Decimal"):
         try:
             return float(value)
         except (TypeError, ValueError, OverflowError):
@@ -105,8 +109,7 @@ def _other(value: Any) -> Any:
         return _array(np.asarray(value.detach().cpu().numpy()), "array")
     if hasattr(value, "__array__"):
         array = np.asarray(value)
-        if array.dtype.kind in ARRAYS:
-            return _array(array, "array")
+        return _array(array, "array") if array.dtype.kind in ARRAYS else _objects(array)
     return {"kind": "foreign", "name": kind}
 
 
@@ -132,6 +135,8 @@ def _unpacked(packed: Any, depth: int) -> Any:
     kind = packed["kind"]
     if kind == "float":
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[packed["text"]]
+    if kind in ("set", "dict") and len(packed["items"]) > MAX_KEYS:
+        raise CodecError("the value has a set or dict of too many items")
     if kind in ("tuple", "set"):
         items = [_unpacked(item, depth + 1) for item in packed["items"]]
         return tuple(items) if kind == "tuple" else set(items)

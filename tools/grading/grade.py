@@ -11,11 +11,13 @@ import argparse
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from hashlib import sha256
@@ -24,12 +26,13 @@ from pathlib import Path
 
 from exercises.catalogue import MODULES, PAPER
 from exercises.format import Exercise, Task
-from tools.editions import class_mark, tasks_of
+from tools.editions import class_mark, student_notebook, tasks_of
 from tools.grading import report
 from tools.grading.answers import Program, Submission, SubmissionError, program_of, read_submission
 from tools.grading.sandbox import Box, Limits, Stopped, copy_library, walls
 from tools.notebooks import chapters
 from tools.settings import ROOT
+from topiclib.checks.base import check
 
 SOURCES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}
 POINTS = 1
@@ -57,7 +60,7 @@ class Result:
     """The outcome of one submission.
 
     problem : why nothing in it could be graded; else ""
-    paper : the answers on paper by exercise, for a person to grade
+    paper : the answers on paper by exercise, for a person to grade; None where the answer may stand somewhere else
     key : what the result depends on
     """
 
@@ -66,7 +69,7 @@ class Result:
     chapter: str
     questions: tuple[Question, ...]
     problem: str = ""
-    paper: dict[str, str] = field(default_factory=dict)
+    paper: dict[str, str | None] = field(default_factory=dict)
     key: str = ""
 
     @property
@@ -121,9 +124,45 @@ def key_of(path: Path, student: str, assignment: Assignment) -> str:
 
 
 def grade_one(path: Path, student: str, assignment: Assignment, library: Path, forbidden: tuple[Path, ...]) -> Result:
-    """Grade a submission; whatever is in it, a result comes back."""
+    """Grade a submission; whatever is in it, a result comes back, and within a time."""
+    try:
+        with _alarm(assignment.limits.notebook_seconds + 120):
+            return _grade_one(path, student, assignment, library, forbidden)
+    except _TooLong:
+        asked = tuple(Question(e.id, "wrong", "", 0) for e in assignment.questions())
+        name = os.fsencode(path.name).decode("utf-8", "replace")
+        return _failed(Result(student, name, assignment.chapter, asked), "the grader needed too long for it; grade it by hand")
+
+
+class _TooLong(BaseException):
+    """The last net: whatever holds the grader up."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise _TooLong in the body after so many seconds."""
+
+    def ring(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _grade_one(path: Path, student: str, assignment: Assignment, library: Path, forbidden: tuple[Path, ...]) -> Result:
+    """Read the notebook, then grade one question after the other."""
     asked = assignment.questions()
-    empty = Result(student, path.name, assignment.chapter, tuple(Question(e.id, "wrong", "", 0) for e in asked))
+    empty = Result(
+        student,
+        os.fsencode(path.name).decode("utf-8", "replace"),
+        assignment.chapter,
+        tuple(Question(e.id, "wrong", "", 0) for e in asked),
+    )
     try:
         submission = read_submission(path)
         if problem := _other_edition(submission, assignment):
@@ -139,8 +178,18 @@ def grade_one(path: Path, student: str, assignment: Assignment, library: Path, f
         left = end - time.monotonic()
         limits = replace(assignment.limits, seconds=min(assignment.limits.seconds, left))
         questions.append(_grade_question(exercise, program, limits, library, forbidden))
-    paper = {name: submission.paper.get(name, "") for name in assignment.paper()}
-    return replace(empty, questions=tuple(questions), paper=paper)
+    return replace(empty, questions=tuple(questions), paper=_paper(submission, assignment))
+
+
+def _paper(submission: Submission, assignment: Assignment) -> dict[str, str | None]:
+    """The answers on paper. One that seems empty is only taken for that if nothing was written in a cell of its own."""
+    ours = {cell.source.strip() for cell in student_notebook(assignment.chapter, assignment.seed).cells}
+    more = any(text not in ours for text in submission.texts if text)
+    found: dict[str, str | None] = {}
+    for name in assignment.paper():
+        text = submission.paper.get(name)
+        found[name] = text or (None if more or text is None else "")
+    return found
 
 
 def _failed(empty: Result, problem: str) -> Result:
@@ -172,7 +221,10 @@ def _grade_question(exercise: Exercise, program: Program, limits: Limits, librar
     try:
         with Box(program.code, exercise.function, limits, library, SEED, forbidden) as box:
             box.load()
-            verdict = exercise.grade(box.call)
+            verdict = check(exercise.id, box.call, **exercise.arguments)
+            if verdict.status == "passed":
+                box.hidden = True
+                verdict = exercise.grade(box.call)
     except Stopped as reason:
         return Question(exercise.id, "stopped", str(reason), 0)
     except Exception as error:  # of the grader itself: no pass, and said to be no fault of the student's
@@ -195,7 +247,10 @@ def submissions_in(folder: Path, chapter: str) -> dict[str, Path]:
     for student, paths in of.items():
         chosen = [path for path in paths if path.stem == chapter] or paths
         for number, path in enumerate(chosen, 1):
-            found[student if number == 1 else f"{student} ({number})"] = path
+            name = os.fsencode(student).decode("utf-8", "replace")
+            while (label := name if number == 1 else f"{name} ({number})") in found:
+                number += 1
+            found[label] = path
     return found
 
 
@@ -272,7 +327,7 @@ def _file_name(student: str) -> str:
 def _kept(path: Path, key: str) -> Result | None:
     """A result that was kept under this key; None if there is none, or none that is whole."""
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(path.read_text(encoding="utf-8"))
         if content["key"] != key:
             return None
         questions = tuple(Question(**question) for question in content.pop("questions"))
@@ -283,13 +338,13 @@ def _kept(path: Path, key: str) -> Result | None:
 
 def _keep(path: Path, result: Result) -> None:
     """Write a result whole or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(asdict(result), ensure_ascii=False, indent=1) + "\n")
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
     part.replace(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; 2 for arguments that make no sense, 1 if nothing was graded."""
+    """The command line; 2 for arguments that make no sense."""
     names = [path.stem for path in chapters()]
     parser = argparse.ArgumentParser(prog="make grade", description="Grade a folder of submitted notebooks.")
     parser.add_argument("submissions", type=Path, help="folder with notebooks, or with a folder for each student")
@@ -299,10 +354,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="count the exercises too whose solutions the book shows")
     parser.add_argument("--only", nargs="+", default=(), metavar="EXERCISE", help="count these exercises alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--unprotected", action="store_true", help="grade though answers can read this computer's files")
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="for a question")
     chosen = parser.parse_args(arguments)
-    if not chosen.submissions.is_dir():
-        print(f"submissions = {str(chosen.submissions)!r}: is no folder", file=sys.stderr)
+    if not chosen.submissions.is_dir() or not submissions_in(chosen.submissions, chosen.chapter):
+        what = "holds no notebook (*.ipynb)" if chosen.submissions.is_dir() else "is no folder"
+        print(f"submissions = {str(chosen.submissions)!r}: {what}", file=sys.stderr)
+        return 2
+    if not walls().files and not chosen.unprotected:
+        print(f"{walls()}. Answers could read solutions. To grade all the same: --unprotected (UNPROTECTED=1)", file=sys.stderr)
         return 2
     assignment = Assignment(
         chosen.chapter, chosen.class_seed or None, chosen.all, tuple(chosen.only), Limits(seconds=chosen.seconds)
@@ -317,15 +377,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     try:
         results = grade(chosen.submissions, out, assignment, max(1, chosen.jobs))
+    except OSError as error:
+        print(f"out = {str(out)!r}: cannot be written ({error})", file=sys.stderr)
+        return 2
     except report.HandError as error:
         print(f"{error}. Nothing was written over it; mend the line and run the same command again.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nInterrupted. Run the same command again: what was graded is kept.", file=sys.stderr)
         return 130
-    if not results:
-        print(f"submissions = {str(chosen.submissions)!r}: holds no notebook (*.ipynb)", file=sys.stderr)
-        return 1
     print(f"{len(results)} submissions graded in {time.monotonic() - start:.0f} s: {out / 'grades.csv'}")
     return 0
 

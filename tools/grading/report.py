@@ -9,6 +9,7 @@ import csv
 import html
 import json
 import os
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,10 +49,15 @@ def _spelled(text: str) -> str:
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
+def _plain(text: str) -> str:
+    """What ``_spelled`` was given."""
+    return text[1:] if text.startswith(("'=", "'+", "'-", "'@", "'\t", "'\r")) else text
+
+
 def _write(path: Path, text: str) -> None:
     """A file, whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="")
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8", errors="replace", newline="")
     os.replace(part, path)
 
 
@@ -69,6 +75,10 @@ def read_hand(path: Path) -> dict[tuple[str, str, int], tuple[str, str]]:
     if not path.exists():
         return {}
     found: dict[tuple[str, str, int], tuple[str, str]] = {}
+    try:
+        path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise HandError(f"{path}: is not in UTF-8; save it as 'CSV UTF-8'") from None
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames is None or not set(HAND_FIELDS) <= set(reader.fieldnames):
@@ -78,7 +88,7 @@ def read_hand(path: Path) -> dict[tuple[str, str, int], tuple[str, str]]:
             try:
                 if given and not 0 <= float(given) <= float(possible):
                     raise HandError(f"{path}, line {number}: points = {given}: must be from 0 to {possible}")
-                found[row["student"].removeprefix("'"), row["exercise"], int(row["line"])] = given, (row["comment"] or "").strip()
+                found[_plain(row["student"]), row["exercise"], int(row["line"])] = given, _plain((row["comment"] or "").strip())
             except (ValueError, TypeError) as error:
                 if isinstance(error, HandError):
                     raise
@@ -97,11 +107,12 @@ def write(results: Sequence[Result], assignment: Assignment, out: Path, protecti
             for line, (possible, text) in enumerate(PAPER[name].rubric, 1):
                 place = result.student, name, line
                 known.add(place)
-                empty = "0" if not result.paper.get(name, "").replace("*Write your answer here.*", "").strip() else ""
-                points, comment = hand.get(place, (empty, ""))
+                points, comment = hand.get(place, ("", ""))
                 hand_rows.append([result.student, name, line, text, possible, points, comment])
     # Points of students whose notebook is gone stay in the table
     hand_rows += [[*place[:2], place[2], "", "", *given] for place, given in hand.items() if place not in known and given[0]]
+    for student in sorted({place[0] for place, points in hand.items() if place not in known and points[0]}):
+        print(f"{HAND}: has points for {student!r}, whose notebook is not there; they are kept and not counted", file=sys.stderr)
     if paper:
         _write(out / HAND, _rows(hand_rows))
     given = read_hand(out / HAND) if paper else {}
@@ -113,6 +124,8 @@ def write(results: Sequence[Result], assignment: Assignment, out: Path, protecti
         on_paper, complete = [], True
         for name in paper:
             points = [given.get((result.student, name, line), ("", ""))[0] for line in range(1, len(PAPER[name].rubric) + 1)]
+            if not any(points) and (result.problem or result.paper.get(name) == ""):
+                points = ["0"] * len(points)  # nothing was written; not in the table, where a later answer would find it
             complete &= all(points)
             on_paper.append(sum(float(p) for p in points if p) if any(points) else "")
         total = result.points + sum(p for p in on_paper if isinstance(p, float))
@@ -129,11 +142,11 @@ def write(results: Sequence[Result], assignment: Assignment, out: Path, protecti
                 result.problem,
             ]
         )
+    _write(out / "grades.csv", _rows(rows))
     feedback = out / "feedback"
     feedback.mkdir(exist_ok=True)
     for result in results:
         _write(feedback / f"{_safe(result.student)}.html", page(result, paper, given))
-    _write(out / "grades.csv", _rows(rows))
     try:
         written = write_gradebook(results, assignment, given, out / "gradebook.db")
         booked = "gradebook.db" if written else "not written: nbgrader is not installed"
@@ -158,7 +171,7 @@ def _number(value: object) -> object:
 def _safe(name: str) -> str:
     """A file name that shows whose it is; different students have different ones (Result file names are unique by student)."""
     plain = "".join(c if c.isalnum() or c in "-_.@ " else "_" for c in name).strip(". ") or "student"
-    return plain if plain == name else f"{plain}-{abs(hash_of(name)):x}"
+    return plain if plain == name and len(name) <= 80 else f"{plain[:80]}-{hash_of(name):08x}"
 
 
 def hash_of(name: str) -> int:
@@ -182,7 +195,7 @@ def page(result: Result, paper: Sequence[str], given: dict[tuple[str, str, int],
     lines.append("</table>")
     for name in paper:
         lines.append(f"<h2>{e(PAPER[name].kind)} {e(name)}</h2>")
-        answer = result.paper.get(name, "")
+        answer = result.paper.get(name) or ""
         lines.append(
             f"<blockquote>{e(answer) or 'no answer'}</blockquote><table><tr><th>Points</th><th>For</th><th>Comment</th></tr>"
         )

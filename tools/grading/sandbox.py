@@ -76,6 +76,7 @@ class Limits:
             "RLIMIT_FSIZE": self.file_size,
             "RLIMIT_CORE": 0,
             "RLIMIT_NOFILE": 128,
+            "RLIMIT_NPROC": 256,
         }
 
 
@@ -163,14 +164,17 @@ def _in_namespaces(folder: Path, command: list[str], *, files: bool, network: bo
             make = f"mkdir -p {there}" if path.is_dir() else f"mkdir -p $(dirname {there}); touch {there}"
             script += [make, f"mount --rbind {shlex.quote(str(path))} {there}", f"mount -o remount,bind,ro {there}"]
     work = shlex.quote(f"{root}{folder}/work")
-    script += [f"mkdir -p {work}", f"mount --bind {shlex.quote(str(folder / 'work'))} {work}"] if (folder / "work").is_dir() else []
+    if (folder / "work").is_dir():  # on the small file system in memory: nobody's disk can be filled
+        script += [f"mkdir -p {work}", f"cp -r {shlex.quote(str(folder / 'work'))}/. {work}", f"chmod -R a+rwX {work}"]
     script.append(f"mkdir -p {shlex.quote(str(root))}/dev {shlex.quote(str(root))}/proc {shlex.quote(str(root))}/tmp")
     for device in ("null", "zero", "urandom", "random"):
         there = shlex.quote(f"{root}/dev/{device}")
         script.append(f"touch {there}; mount --bind /dev/{device} {there}")
-    script.append(f"mount -t proc proc {shlex.quote(str(root))}/proc")
+    script.append(f"mount -t proc -o ro proc {shlex.quote(str(root))}/proc")
     # Without capabilities root cannot leave its new root, mount anything or undo the above
     drop = "setpriv --bounding-set=-all --inh-caps=-all --no-new-privs"
+    if os.geteuid() == 0:
+        drop += " --reuid=65534 --regid=65534 --clear-groups"
     inside = f"cd {shlex.quote(str(folder))}/work 2>/dev/null || cd /; exec {drop} {shlex.join(command)}"
     script.append(f"exec chroot {shlex.quote(str(root))} /bin/sh -c {shlex.quote(inside)}")
     return ["unshare", *_user(), *flags, "--mount", "--", "/bin/sh", "-c", "\n".join(script)]
@@ -184,6 +188,8 @@ class Box:
     limits : of this question
     seed : of the global generators, set before the code runs
     library : a folder that holds the copy of topiclib
+    forbidden : folders that it may not read, where it can see them
+    hidden : whether a hidden check is asking
     """
 
     code: str
@@ -192,6 +198,7 @@ class Box:
     library: Path
     seed: int = 0
     forbidden: tuple[Path, ...] = ()
+    hidden: bool = False
     _asked: dict[int, Callable[..., Any]] = field(default_factory=dict)
 
     def __enter__(self) -> Box:
@@ -222,6 +229,8 @@ class Box:
         )
         os.close(to_child)
         os.close(from_child)
+        # An answer can shrink the pipe and stop reading: a write must never wait
+        os.set_blocking(self._to, False)
         self._tail = b""
         self._pending = b""
         self._drain = threading.Thread(target=self._read_output, daemon=True)
@@ -272,14 +281,17 @@ class Box:
                 raise Stopped("it wrote into the grader's channel")
             self._send({"value": codec.encode(function(*self._decoded(answer.get("arguments"))))})
         if "error" in answer:
-            raise self._error(str(answer["error"]), str(answer.get("message", "")))
+            # Of what is raised in the hidden check the message is not told: it could name the check's arguments
+            raise self._error(str(answer["error"]), "" if self.hidden else str(answer.get("message", "")))
         value = self._decoded(answer.get("value"))
         rngs = [x for x in (*arguments, *named.values()) if isinstance(x, np.random.Generator)]
-        states = self._decoded(answer.get("rngs"))
+        states = self._decoded(answer.get("rngs")) if rngs else []
         for rng, state in zip(rngs, states if isinstance(states, list) else [], strict=False):
             try:
+                if state["state"].get("inc") != rng.bit_generator.state["state"].get("inc"):
+                    raise ValueError
                 rng.bit_generator.state = state
-            except (ValueError, TypeError, KeyError, OverflowError):
+            except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
                 raise Stopped("it spoiled the generator of random numbers that it was given") from None
         return value
 
@@ -322,6 +334,8 @@ class Box:
                 self._stop()
             try:
                 data = data[os.write(self._to, data[: 1 << 15]) :]
+            except BlockingIOError:
+                time.sleep(0.01)
             except BrokenPipeError:
                 self._stop()
 
