@@ -28,7 +28,8 @@ CODE = 'claim("half", 0.5, "0.5")\n'
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project whose book is one small chapter."""
-    keep = shutil.ignore_patterns(".venv", ".git", "_build", "*.ipynb", "results_map.md", "__pycache__", ".*_cache", "*.egg-info")
+    pages = ("*.ipynb", "results_map.md", "for_instructors.md", "mutation_table.md", "objectives.md")
+    keep = shutil.ignore_patterns(".venv", ".git", "_build", *pages, "__pycache__", ".*_cache", "*.egg-info")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=keep)
     (tmp_path / "copy" / "_toc.yml").write_text(TOC)
     return tmp_path / "copy"
