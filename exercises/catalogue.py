@@ -64,7 +64,9 @@ MODULES = (
     appendix_e_3,
     errata,
 )
-EXERCISES: dict[str, Exercise] = {e.id: e.posed() for module in MODULES for e in module.EXERCISES}
+SOURCES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}
+"""Those with code, with all their variants."""
+EXERCISES: dict[str, Exercise] = {name: e.posed() for name, e in SOURCES.items()}
 """Those with code, as the web book poses them."""
 PAPER: dict[str, PaperExercise] = {e.id: e for module in MODULES for e in getattr(module, "PAPER", ())}
 TASKS: dict[str, Task] = {**EXERCISES, **PAPER}

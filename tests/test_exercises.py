@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from exercises.catalogue import EXERCISES, MODULES, PAPER, TASKS
+from exercises.catalogue import EXERCISES, MODULES, PAPER, SOURCES, TASKS
 from exercises.format import LEVELS, Exercise, PaperExercise, Task, Variant
 from tools.settings import ROOT
 from topiclib import checks
 from topiclib.checks import check, names
 
 NOT_A_HINT = {"raised", "not-a-function", ""}
-SOURCES = {e.id: e for module in MODULES for e in module.EXERCISES}
 # As every class may get them: each variant is tested like an exercise of its own.
 POSED = {i: e for i, e in SOURCES.items() if not e.variants} | {
     f"{i}@{k}": e.with_variant(variant) for i, e in SOURCES.items() for k, variant in enumerate(e.variants)

@@ -20,12 +20,11 @@ from typing import Any
 
 import nbformat
 
-from exercises.catalogue import MODULES, PAPER, TASKS
+from exercises.catalogue import PAPER, SOURCES, TASKS
 from exercises.format import Exercise, PaperExercise, Task
 from tools.notebooks import Notebook, chapters, exercise_cells, read, write
 from tools.settings import BOOK, ROOT, version
 
-SOURCES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}
 CANARY = "instructor edition, not to be published"
 """Stands in every part that only instructors may have; the scan for leaks looks for it."""
 ANSWER = "*Write your answer here.*"

@@ -19,12 +19,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 
-from exercises.catalogue import MODULES, PAPER
+from exercises.catalogue import PAPER, SOURCES
 from exercises.format import Exercise, Task
 from tools.editions import class_mark, student_notebook, tasks_of
 from tools.grading import report
@@ -32,9 +32,8 @@ from tools.grading.answers import Program, Submission, SubmissionError, program_
 from tools.grading.sandbox import Box, Limits, Stopped, copy_library, walls
 from tools.notebooks import chapters
 from tools.settings import ROOT
-from topiclib.checks.base import check
+from topiclib.checks.base import check, verdict_of
 
-SOURCES: dict[str, Exercise] = {e.id: e for module in MODULES for e in module.EXERCISES}
 POINTS = 1
 """Of a question with code: right or not."""
 SEED = 20_230_417
@@ -224,7 +223,7 @@ def _grade_question(exercise: Exercise, program: Program, limits: Limits, librar
             verdict = check(exercise.id, box.call, **exercise.arguments)
             if verdict.status == "passed":
                 box.hidden = True
-                verdict = exercise.grade(box.call)
+                verdict = verdict_of(exercise.id, partial(exercise.hidden, **exercise.arguments), box.call)
     except Stopped as reason:
         return Question(exercise.id, "stopped", str(reason), 0)
     except Exception as error:  # of the grader itself: no pass, and said to be no fault of the student's
