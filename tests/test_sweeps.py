@@ -375,14 +375,14 @@ def interrupt_when(begun: Any) -> Iterator[Callable[..., None]]:
 
 
 def slow_after(steps: int, begun: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many steps of one process, tell ``begun`` and take a millisecond a step, so that the interrupt comes in time."""
+    """After so many steps of one process, tell ``begun`` and take ten milliseconds a step, so that the interrupt comes in time."""
     advance, calls = CountEngine.advance, [0]
 
     def slow(self: CountEngine, batch: Any) -> torch.Tensor:
         calls[0] += 1
         if calls[0] > steps:
             begun.set()
-            time.sleep(0.001)
+            time.sleep(0.01)
         return advance(self, batch)
 
     monkeypatch.setattr(CountEngine, "advance", slow)
@@ -406,8 +406,8 @@ def test_an_interrupt_keeps_what_is_done_and_the_sweep_goes_on_exactly(workers: 
     threads, children = torch.get_num_threads(), len(multiprocessing.active_children())
     sweep = interrupted(workers, monkeypatch)
     done = sweep.steps_done
-    assert 100 <= done[0] < 600
-    assert done.sum() < 1800
+    # Of two workers, either may be the one that came so far.
+    assert 100 <= done.max() < 600
     assert np.array_equal(np.isfinite(sweep.curves["train_loss"]).sum(axis=1), done)
     whole = uninterrupted()
     for i in range(3):

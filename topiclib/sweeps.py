@@ -435,8 +435,9 @@ def _in_workers(
                     if interrupted.is_set():
                         stopping.set()
                     ready, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                    update(counter.value - counted)
-                    counted = counter.value
+                    now = counter.value  # read once: workers go on counting
+                    update(now - counted)
+                    counted = now
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # first keep what is done
                         found = future.result()
                         states |= found
