@@ -89,9 +89,9 @@ def forms(run: MaskedLMRun, step: int, ids: np.ndarray, part: str, layer: int = 
     return e, w["self.query"].T @ w["self.key"] / (heads * (run.settings.hidden / heads) ** 0.5), e
 
 
-def _dealt(frequency: np.ndarray, rng: np.random.Generator, block: int) -> np.ndarray:
-    """(n,) a permutation that stays within blocks of words of about the same frequency; of equals the first comes first."""
-    order, new = np.argsort(frequency, kind="stable"), np.empty(len(frequency), int)
+def _dealt(order: np.ndarray, rng: np.random.Generator, block: int) -> np.ndarray:
+    """(n,) a permutation of words that stays within blocks of words of about the same frequency; ``order`` sorts by frequency."""
+    new = np.empty(len(order), int)
     for start in range(0, len(order), block):
         some = order[start : start + block]
         new[some] = rng.permutation(some)
@@ -105,7 +105,8 @@ def same_frequency(topics: TopicWords, frequency: np.ndarray, rng: np.random.Gen
     """
     check_type("topics", topics, TopicWords)
     check_int("block", block, 2)
-    new = _dealt(_frequencies(frequency, topics), as_rng(rng), block)
+    # Of equals the first comes first.
+    new = _dealt(np.argsort(_frequencies(frequency, topics), kind="stable"), as_rng(rng), block)
     return TopicWords(topics.words, topics.member[:, new], topics.several)
 
 
@@ -117,20 +118,22 @@ def _frequencies(frequency: np.ndarray, topics: TopicWords) -> np.ndarray:
     return found
 
 
-def _inside(form: Form, member: csr_array) -> np.ndarray:
-    """(K,) sum over the ordered pairs of different words of each topic."""
-    left, a, right = form
-    own = member @ np.einsum("nd,nd->n", left @ a, right)
-    return np.asarray(np.einsum("kd,kd->k", (member @ left) @ a, member @ right) - own)
-
-
 def _sums(form: Form, member: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Sums and numbers of pairs of different words: of each topic (K,), and between each two topics (K, K)."""
     left, a, right = form
     size = np.asarray(member.sum(axis=1))
     table = (member @ left) @ a @ (member @ right).T
-    across, pairs = table - np.diag(np.diag(table)), np.outer(size, size) - np.diag(size**2)
-    return _inside(form, member), size**2 - size, across, pairs
+    within = np.diag(table)
+    own = member @ np.einsum("nd,nd->n", left @ a, right)
+    return within - own, size**2 - size, table - np.diag(within), np.outer(size, size) - np.diag(size**2)
+
+
+def _within(mapped: np.ndarray, right: np.ndarray, label: np.ndarray) -> float:
+    """Sum over the ordered pairs of different words of one topic; ``label`` (n,) is each word's topic, ``mapped`` left A."""
+    order = np.argsort(label, kind="stable")
+    first = np.flatnonzero(np.diff(label[order], prepend=-1))
+    sums = [np.add.reduceat(side[order], first, axis=0) for side in (mapped, right)]
+    return float(np.vdot(*sums) - np.vdot(mapped, right))
 
 
 def _difference(sums: tuple[np.ndarray, ...], weights: np.ndarray) -> np.ndarray:
@@ -179,11 +182,8 @@ def form_contrast(
     k = topics.num_topics
     sums = _sums(form, csr_array(topics.member.astype(np.float64)))
     found = _difference(sums, np.ones((1, k)))[0] / unit
-    label = topics.member.argmax(axis=0)
-    inside = np.empty(controls)
-    for c in range(controls):
-        new = label[_dealt(frequency, rng, BLOCK)]
-        inside[c] = _inside(form, csr_array((np.ones(len(new)), (new, np.arange(len(new)))), topics.member.shape)).sum()
+    label, order, mapped = topics.member.argmax(axis=0), np.argsort(frequency, kind="stable"), form[0] @ form[1]
+    inside = np.array([_within(mapped, form[2], label[_dealt(order, rng, BLOCK)]) for _ in range(controls)])
     none = (inside / sums[1].sum() - (sums[0].sum() + sums[2].sum() - inside) / sums[3].sum()) / unit
     drawn = _difference(sums, rng.multinomial(k, np.full(k, 1 / k), draws).astype(np.float64)) / unit - none.mean()
     low, high = np.nanpercentile(drawn, [2.5, 97.5])

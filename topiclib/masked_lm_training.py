@@ -136,13 +136,13 @@ def _run(settings: MaskedLMSettings, seed: int, windows: Windows, save_every: in
 def train_masked_lm(
     runs: Sequence[tuple[MaskedLMSettings, int]], windows: Windows, *, workers: int | None = None, save_every: int = 200
 ) -> list[MaskedLMRun]:
-    """Train every (settings, seed); one process for each core, one torch thread each. Same runs, same numbers.
+    """Train every (settings, seed), in processes with one torch thread each. Same runs, same numbers.
 
     Parameters
     ----------
     runs : a run's seed decides its initial weights, its windows and its masks
     windows : the text
-    workers : None: as many as there are cores; with 1 no process is started
+    workers : None: one more than there are cores, so that none is idle while the last run ends; with 1 no process is started
     save_every : steps between the states kept on disk: a run that was killed goes on from the last, with the same numbers
 
     Finished runs are kept in the cache.
@@ -155,7 +155,7 @@ def train_masked_lm(
         settings, seed = run
         check_type("settings", settings, MaskedLMSettings)
         check_int("seed", seed, 0, MAX_SEED)
-    workers = min(len(runs), num_cores() if workers is None else check_int("workers", workers, 1))
+    workers = min(len(runs), num_cores() + 1 if workers is None else check_int("workers", workers, 1))
     if workers <= 1:
         return [_as_run(settings, seed, _run(settings, seed, windows, save_every)) for settings, seed in runs]
     context = get_context("fork" if sys.platform == "linux" else "spawn")  # as in ``sweeps``
