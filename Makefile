@@ -27,6 +27,7 @@ lint: env ## ruff, mypy, the form of the notebooks, the map of results
 	@$(RUN) -m ruff format --check --quiet topiclib tools tests exercises book/_ext
 	@$(RUN) -m mypy
 	@$(RUN) -m tools.notebooks check
+	@$(RUN) -m tools.chapter_table check
 	@$(RUN) -m tools.results_map check
 	@$(RUN) -m tools.objectives check
 
@@ -39,6 +40,7 @@ chapters: env ## run every chapter with nbval
 
 notebooks: env ## bring generated cells and the map of results up to date, clear outputs
 	@$(RUN) -m tools.notebooks sync
+	@$(RUN) -m tools.chapter_table sync
 	@$(RUN) -m tools.results_map sync
 	@$(RUN) -m tools.check_exercises sync
 	@$(RUN) -m tools.objectives sync

@@ -71,7 +71,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "format: jb-book\nroot: book/preface\nchapters:\n  - file: book/05_attention\n  - file: book/results_map\n"
     )
     cells = [nbformat.v4.new_markdown_cell(CHAPTER, id="title"), nbformat.v4.new_code_cell(CODE, id="code")]
-    write(tmp_path / "book" / "05_attention.ipynb", synced(nbformat.v4.new_notebook(cells=cells)))
+    write(tmp_path / "book" / "05_attention.ipynb", synced(nbformat.v4.new_notebook(cells=cells), "05_attention"))
     (tmp_path / "tests" / "theory" / "test_attention.py").write_text(TESTS)
     monkeypatch.setattr(results_map, "BOOK", tmp_path / "book")
     monkeypatch.setattr(results_map, "PAGE", tmp_path / "book" / "results_map.md")

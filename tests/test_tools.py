@@ -12,7 +12,7 @@ from exercises.catalogue import EXERCISES
 from tools import environment, notebooks
 from tools.notebooks import chapters, exercise_cells, findings, read, synced, write
 from tools.prose import claims_of, prose_findings
-from tools.settings import ROOT, repository, setup_cell, version
+from tools.settings import ROOT, setup_cell
 from tools.site import site_findings
 
 
@@ -124,7 +124,7 @@ def test_chapter_is_in_form(path: Path) -> None:
 def test_chapter_has_what_every_chapter_has(path: Path) -> None:
     cells = read(path).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    assert cells[1].source == setup_cell()
+    assert cells[1].source == setup_cell(path.stem)
     for part in ("**In this chapter**", "**Paper:**", "**Time:**", "**Before:**", "**After:**", "## Summary", "## Exercises"):
         assert part in text
     assert len({cell.metadata.exercise for cell in cells if "exercise" in cell.metadata}) >= 3
@@ -147,7 +147,7 @@ def test_chapter_has_what_every_chapter_has(path: Path) -> None:
     ],
 )
 def test_a_notebook_out_of_form_is_found(tmp_path: Path, change: object, said: str) -> None:
-    chapter = synced(notebook(("md", "title", "# Title"), ("code", "set-up", "")))
+    chapter = synced(notebook(("md", "title", "# Title"), ("code", "set-up", "")), "chapter")
     path = tmp_path / "chapter.ipynb"
     write(path, chapter)
     assert list(findings(path)) == []
@@ -164,7 +164,7 @@ def test_sync_brings_an_exercise_up_to_date_and_keeps_the_rest() -> None:
     chapter.cells[1].metadata["tags"] = [notebooks.CHECKED_TAG]
     chapter.cells[1].outputs = [nbformat.v4.new_output("stream", text="1\n")]
     chapter.cells[2:2] = old
-    fresh = synced(chapter)
+    fresh = synced(chapter, "chapter")
     assert [cell.id for cell in fresh.cells] == [cell.id for cell in chapter.cells]
     assert fresh.cells[3].source == exercise.answer_cell()
     assert fresh.cells[1].outputs[0].text == "1\n"
@@ -178,29 +178,6 @@ def test_no_chapter_holds_a_solution() -> None:
                 imports = line.strip().startswith(("import ", "from "))  # a chapter may use what a solution uses
                 if len(line.strip()) > 30 and line.strip() not in exercise.stub and not imports:
                     assert line.strip() not in text, f"{path.name} holds a line of {exercise.id}'s solution"
-
-
-def test_set_up_cell_names_version_and_address() -> None:
-    assert f'"{version()}", "{repository()}"' in setup_cell()
-    assert len([line for line in setup_cell().splitlines() if line.strip()]) <= 25
-
-
-def test_set_up_cell_says_what_to_do_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.util
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    code = setup_cell().replace(repository(), "https://github.com/OWNER/REPOSITORY")
-    with pytest.raises(SystemExit, match="put the folder topiclib beside this notebook"):
-        exec(code, {})
-
-
-def test_set_up_cell_refuses_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    import topiclib
-
-    monkeypatch.setattr(topiclib, "__version__", "9.9.9")
-    with pytest.raises(SystemExit, match=r"needs topiclib .*, but .* holds 9\.9\.9\. Remove that"):
-        exec(setup_cell(), {})
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,8 @@ def exercise_cells(exercise: Task) -> list[Notebook]:
     ]
 
 
-def synced(notebook: Notebook) -> Notebook:
-    """The notebook with generated cells made anew, outputs cleared where nbval does not compare them, metadata plain."""
+def synced(notebook: Notebook, chapter: str) -> Notebook:
+    """A chapter's notebook with generated cells made anew, outputs cleared where nbval does not compare them, metadata plain."""
     cells: list[Notebook] = []
     done: set[str] = set()
     for cell in notebook.cells:
@@ -85,7 +85,7 @@ def synced(notebook: Notebook) -> Notebook:
             cells.extend(exercise_cells(TASKS[ident]))
     for cell in cells:
         if cell.id == "set-up":
-            cell.source = setup_cell()
+            cell.source = setup_cell(chapter)
         if cell.cell_type == "code" and FOLDED.search(cell.id):
             cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-input"})
         if cell.cell_type == "code":
@@ -103,7 +103,7 @@ def synced(notebook: Notebook) -> Notebook:
 def findings(path: Path) -> Iterator[str]:
     """What is wrong with a chapter, a line each."""
     notebook = read(path)
-    if path.read_text() != as_text(synced(notebook)):
+    if path.read_text() != as_text(synced(notebook, path.stem)):
         yield "is not in step: run 'make notebooks'"
     ids = [cell.id for cell in notebook.cells]
     for ident in sorted({i for i in ids if ids.count(i) > 1}):
@@ -147,7 +147,7 @@ def main(arguments: list[str]) -> int:
     bad = 0
     for path in chapters():
         if arguments == ["sync"]:
-            notebook = synced(read(path))
+            notebook = synced(read(path), path.stem)
             nbformat.validate(notebook)
             write(path, notebook)
         for finding in findings(path):

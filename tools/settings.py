@@ -26,13 +26,25 @@ def repository() -> str:
     return url.rstrip("/")
 
 
-def setup_cell() -> str:
-    """Code of the set-up cell: finds topiclib of this version, or installs it without moving anything else."""
+def site() -> str | None:
+    """The public address of the rendered book, by GitHub's rule for its Pages; None while the repository has none there."""
+    match = re.fullmatch(r"https://github\.com/([^/]+)/([^/]+?)(\.git)?", repository())
+    if match is None or repository() == PLACEHOLDER:
+        return None
+    owner, name = match[1].lower(), match[2]
+    return f"https://{owner}.github.io" + ("" if name.lower() == f"{owner}.github.io" else f"/{name}")
+
+
+def setup_cell(chapter: str, address: str | None = None) -> str:
+    """Code of a chapter's set-up cell: finds topiclib of this version, or installs it without moving anything else.
+
+    ``address`` is the repository's, by default the one of ``_config.yml``.
+    """
     return f'''\
 # Set-up, the same in every chapter: finds the course's library or installs it, and says what it did.
 import importlib, importlib.util, pathlib, subprocess, sys
 
-VERSION, SOURCE = "{version()}", "{repository()}"
+CHAPTER, VERSION, SOURCE = "{chapter}", "{version()}", "{address or repository()}"
 if importlib.util.find_spec("topiclib") is None:
     beside = [p for p in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents] if (p / "topiclib/__init__.py").exists()]
     if beside:
@@ -41,17 +53,20 @@ if importlib.util.find_spec("topiclib") is None:
         raise SystemExit("This copy of the course has no public address yet: put the folder topiclib beside this notebook.")
     else:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"git+{{SOURCE}}@v{{VERSION}}"]
-        if subprocess.run(pip, capture_output=True).returncode:
-            raise SystemExit(f"Could not install topiclib from {{SOURCE}}: is there a network? Then run this cell again.")
+        if (done := subprocess.run(pip, capture_output=True, text=True)).returncode:
+            why = "the disk is full." if "No space left" in done.stderr else "is there a network?"
+            raise SystemExit(f"Could not install topiclib from {{SOURCE}}: {{why}} Then run it again.\\n{{done.stderr[-300:]}}")
         importlib.invalidate_caches()
 import topiclib
 
 if (found := getattr(topiclib, "__version__", "another")) != VERSION:
     place = " ".join(topiclib.__path__)
-    raise SystemExit(f"This chapter needs topiclib {{VERSION}}, but {{place}} holds {{found}}. Remove that and run again.")
+    raise SystemExit(f"This chapter needs topiclib {{VERSION}}, but {{place}} holds {{found}}. Remove that and restart.")
+from topiclib.start import begin
+
+begin(CHAPTER)
 from topiclib.checks import check
 from topiclib.claims import claim
 from topiclib.plotting import show, use_style
 
-use_style()
-print(f"topiclib {{VERSION}} is ready")'''
+use_style()'''

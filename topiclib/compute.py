@@ -38,6 +38,11 @@ def default_device() -> torch.device:
     return torch.device(os.environ.get("TOPICLIB_DEVICE", "cpu"))
 
 
+def gpu_name() -> str | None:
+    """The name of the first CUDA device; None where there is none."""
+    return torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+
+
 LARGE_VOCABULARY = 400
 
 
