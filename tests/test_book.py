@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from tools.notebooks import CHECKED_TAG, synced, write
-from tools.settings import ROOT, setup_cell
+from tools.settings import PLACEHOLDER, ROOT, setup_cell
 
 TOC = "format: jb-book\nroot: book/small\nchapters:\n  - file: book/references\n"
 TEXT = """# Small
@@ -58,6 +58,9 @@ def test_a_clean_book_builds_and_collects_its_claims(copy: Path) -> None:
     assert 'id="theorem-1"' in page
     assert 'id="equation-1"' in page
     assert "tl-box" in page
+    assert "repository.url in _config.yml is still the placeholder" in result.stdout
+    assert "colab.research" not in page
+    assert "OWNER/REPOSITORY/" not in page
 
 
 @pytest.mark.parametrize(
@@ -92,6 +95,24 @@ def test_a_page_outside_the_contents_fails_the_build(copy: Path) -> None:
     result = build(copy)
     assert result.returncode != 0
     assert "book/stray is in book/ but not in _toc.yml" in result.stderr
+
+
+def test_one_line_moves_the_repositorys_address_and_nothing_lags_behind(copy: Path) -> None:
+    config = copy / "_config.yml"
+    config.write_text(config.read_text().replace(PLACEHOLDER, "https://github.com/Ada/topics"))
+    behind = build(copy)
+    assert behind.returncode != 0
+    assert "small: is not in step: run 'make notebooks'" in behind.stderr
+    subprocess.run([sys.executable, "-m", "tools.notebooks", "sync"], cwd=copy, check=True)
+    result = subprocess.run([sys.executable, "-m", "tools.build"], cwd=copy, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "placeholder" not in result.stdout
+    page = (copy / "_build" / "html" / "book" / "small.html").read_text()
+    assert "https://colab.research.google.com/github/Ada/topics/blob/gh-pages/colab/small.ipynb" in page
+    assert "https://github.com/Ada/topics/edit/main/book/small.ipynb" in page
+    assert "https://github.com/Ada/topics/issues/new" in page
+    notebook = (copy / "_build" / "html" / "colab" / "small.ipynb").read_text()
+    assert "https://ada.github.io/topics/book/small.html#claim-half" in notebook
 
 
 def nbval(folder: Path, stored: str) -> int:

@@ -277,7 +277,7 @@ def test_an_installation_that_fails_is_one_sentence(bare: Path, monkeypatch: pyt
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topiclib, "__version__", "9.9.9")
-    with pytest.raises(SystemExit, match=r"needs topiclib .*, but .* holds 9\.9\.9\. Remove that, restart, and run again"):
+    with pytest.raises(SystemExit, match=r"needs topiclib .*, but .* holds 9\.9\.9\. Remove that and restart"):
         exec(setup_cell("preface"), {})
 
 

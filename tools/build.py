@@ -18,6 +18,7 @@ from jupyter_cache.base import CacheBundleIn
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from tools import chapter_table, notebooks, results_map
+from tools.colab import write_editions
 from tools.execute import ANSI, execute
 from tools.leaks import scan
 from tools.ledger import executed, write_ledger
@@ -148,6 +149,8 @@ def main() -> int:
         if status := render(log):
             print(f"The build failed; everything it said is in {log}", file=sys.stderr)
             return status
+        write_editions(BUILD / "html" / "colab")
+        (BUILD / "html" / ".nojekyll").touch()  # GitHub's Pages leave out folders that begin with an underscore, unless told
         _, leaks = scan([BUILD / "html"])
         findings = [*site_findings(BUILD / "html"), *map(str, leaks), *write_ledger(BUILD, CACHE)]
     except KeyboardInterrupt:

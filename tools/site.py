@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tools.settings import ROOT
+from tools.settings import ROOT, repository
+from tools.settings import site as pages_address
 
 EXTERNAL = ROOT / "tools" / "external_links.txt"
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "embed": "src"}
@@ -41,6 +42,8 @@ class _Page(HTMLParser):
 def site_findings(site: Path) -> Iterator[str]:
     """What is wrong with the site, a line each."""
     allowed = [line.strip() for line in EXTERNAL.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    if address := pages_address():
+        allowed += [address, repository(), "https://colab.research.google.com/github/"]
     pages: dict[Path, _Page] = {}
     for path in sorted(site.rglob("*.html")):
         if "_static" not in path.relative_to(site).parts:

@@ -4,6 +4,7 @@
   becomes a box, with an identifier for links (``#theorem-1``).
 - A displayed equation with ``\\tag{5}`` gets the identifier ``equation-5``; numbers are the paper's.
 - Identifiers in HTML (figures, claims, sliders) can be linked to with ``[text](#id)`` and ``[text](other.ipynb#id)``.
+- Once the repository has a public address, a chapter's page has a button that opens it in Colab.
 - The folded solutions of self-study exercises are put in behind them (only here, not in the notebooks).
 A link to an identifier that is not there is a warning, so with ``-W`` it fails the build.
 """
@@ -25,6 +26,8 @@ from sphinxcontrib.bibtex.nodes import bibliography
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from exercises.catalogue import PAPER, TASKS
+from tools.colab import launch_address
+from tools.settings import site
 
 LOGGER = logging.getLogger(__name__)
 PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
@@ -133,9 +136,26 @@ def drop_thebe(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any)
     ]
 
 
+def enable_buttons(_: Sphinx, config: Any) -> None:
+    """Buttons that lead to the repository, once it has an address: nobody meets a dead one before."""
+    if site() is not None:
+        config.html_theme_options |= {f"use_{name}_button": True for name in ("repository", "issues", "edit_page")}
+
+
+def add_launch_button(_: Sphinx, pagename: str, __: str, context: dict[str, Any], ___: Any) -> None:
+    """The button that opens a chapter in Colab."""
+    chapter = Path(pagename).name
+    address = launch_address(chapter)
+    if address is not None and (BIBLIOGRAPHY.parent / f"{chapter}.ipynb").exists():
+        button = {"type": "link", "url": address, "tooltip": "Open in Colab", "icon": "fas fa-rocket", "label": "launch-colab"}
+        context["header_buttons"].insert(0, button)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_transform(PaperMarkup)
     app.connect("source-read", fold_solutions)
+    app.connect("config-inited", enable_buttons)
+    app.connect("html-page-context", add_launch_button, priority=502)
     app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True}
