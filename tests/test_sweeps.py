@@ -1020,3 +1020,39 @@ def test_runs_that_are_no_pairs_are_a_type_error(runs: Any) -> None:
 
 def test_runs_may_come_from_a_generator() -> None:
     assert len(Sweep((BASE, seed) for seed in range(2))) == 2  # type: ignore[arg-type]
+
+
+# --- a device whose memory is small ------------------------------------------------------------------------------------
+
+
+def small_memory(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
+    """Memory is out where more than ``most`` runs are stacked; returns the sizes that were tried."""
+    begin, tried = sweeps._Part.begin, []
+
+    def limited(part: Any, *rest: Any) -> Any:
+        tried.append(len(part.runs))
+        if len(part.runs) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return begin(part, *rest)
+
+    monkeypatch.setattr(sweeps._Part, "begin", limited)
+    return tried
+
+
+@pytest.mark.usefixtures("stacked")
+def test_runs_that_do_not_fit_are_stacked_by_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = [*ALIKE, (BASE, 3), (BASE, 4)]
+    tried = small_memory(monkeypatch, 2)
+    sweep = run(Sweep(settings))
+    assert tried[0] == 5
+    assert max(size for size in tried[1:] if size <= 2) == 2
+    monkeypatch.undo()
+    for i, (s, seed) in enumerate(settings):
+        assert_close(sweep[i], alone(s, seed))
+
+
+@pytest.mark.usefixtures("stacked")
+def test_one_run_that_does_not_fit_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_memory(monkeypatch, 0)
+    with pytest.raises(MemoryError, match="too small for a single run: take a smaller batch_size"):
+        run(Sweep(ALIKE[:2]))

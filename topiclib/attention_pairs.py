@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from torch import Tensor, stack
 from tqdm import tqdm
 
 from topiclib import cache
-from topiclib.compute import encoder_threads, num_threads, show_progress
+from topiclib.compute import encoder_threads, in_parts, num_threads, show_progress
 from topiclib.corpus import ContentWords, Corpus, Pieces
 from topiclib.encoders import Encoder
 from topiclib.validation import check_choice, check_each, check_int, check_type
@@ -62,20 +63,23 @@ class AttentionPairs:
 def _block(encoder: Encoder, documents: list[np.ndarray], words: list[np.ndarray], batch_size: int) -> dict[str, np.ndarray]:
     """The pairs of some documents: ``words`` gives for each token its index among the content words, or -1."""
     shift = len(encoder.frame[0])
-    order = np.argsort([len(document) for document in documents], kind="stable")
+    order = np.argsort([len(document) for document in documents], kind="stable").tolist()
     parts: dict[int, tuple[np.ndarray, ...]] = {}
     lengths = np.zeros(len(documents), np.int32)
-    for start in range(0, len(order), batch_size):
-        batch = order[start : start + batch_size]
+
+    def run(batch: Sequence[int]) -> tuple[Tensor, Tensor]:
         attention, _, mask = encoder.run([documents[d] for d in batch])
-        heads: Tensor = stack([layer.mean(1) for layer in attention], -1)
+        return stack([layer.mean(1) for layer in attention], -1).cpu(), mask
+
+    batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+    for batch, (heads, mask) in chain.from_iterable(in_parts(run, some) for some in batches):
         for row, d in enumerate(batch):
             lengths[d] = length = int(mask[row].sum())
             at = np.flatnonzero(words[d] >= 0)
             query, key = (axis.ravel() for axis in np.meshgrid(at, at, indexing="ij"))
             different = words[d][query] != words[d][key]
             query, key = query[different], key[different]
-            weight = heads[row][query + shift, key + shift].cpu().numpy() * length
+            weight = heads[row][query + shift, key + shift].numpy() * length
             parts[d] = (words[d][query], words[d][key], (key - query).astype(np.int16), weight.astype(np.float16))
     ordered = [parts[d] for d in range(len(documents))]
     number = np.array([len(part[0]) for part in ordered], np.int32)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 import torch
 
 from topiclib.validation import check_int
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -60,6 +64,28 @@ def encoder_threads() -> int | None:
     """Threads for running an encoder, whose tensors are large: the environment's TOPICLIB_THREADS, else None, as torch is set."""
     asked = os.environ.get("TOPICLIB_THREADS", "")
     return max(1, int(asked)) if asked.isdigit() else None
+
+
+def in_parts(run: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Result]]:
+    """``run`` on all items at once, or on halves, quarters and so on where the device's memory is too small for more.
+
+    Yields (part, its result) in the order of the items. Raises MemoryError where one item alone is too large.
+    """
+    waiting = [items]
+    while waiting:
+        part = waiting.pop()
+        try:
+            result = run(part)
+        except torch.OutOfMemoryError:
+            if len(part) <= 1:
+                raise MemoryError(
+                    "the device's memory is too small for one item alone: take a smaller one, a larger GPU, or device='cpu'"
+                ) from None
+            torch.cuda.empty_cache()
+            middle = len(part) // 2
+            waiting += [part[middle:], part[:middle]]
+        else:
+            yield part, result
 
 
 def show_progress(progress: bool | None) -> bool:

@@ -200,7 +200,11 @@ class Sweep:
                     with num_threads(suitable_threads(self.clock.model.vocabulary.size)):
                         while todo and not interrupted.is_set():
                             for task in self._tasks(todo, stop, 1, seconds):
-                                self._states |= task.carry_out(where, interrupted.is_set, bar.update)
+                                try:
+                                    self._states |= task.carry_out(where, interrupted.is_set, bar.update)
+                                except torch.OutOfMemoryError:
+                                    todo = self._halved(todo, task)
+                                    break
                                 save_now_and_then()
                             todo = [runs for runs in todo if not _finished(self._states.get(runs), stop)]
                 else:
@@ -226,6 +230,18 @@ class Sweep:
             size = _runs_that_fit(self.settings[group[0]], device)
             chunks += [tuple(group[low : low + size]) for low in range(0, len(group), size)]
         return chunks
+
+    def _halved(self, todo: list[tuple[int, ...]], task: _Task) -> list[tuple[int, ...]]:
+        """``todo`` with the task's runs in chunks of half the size; MemoryError where that is not possible."""
+        torch.cuda.empty_cache()
+        largest = max((part.runs for part in task.parts if part.state is None), key=len, default=())
+        if len(largest) <= 1:
+            raise MemoryError(
+                "the device's memory is too small for a single run: take a smaller batch_size or vocabulary, or device='cpu'; "
+                "what was done is kept"
+            )
+        middle = len(largest) // 2
+        return [runs for runs in todo if runs != largest] + [largest[:middle], largest[middle:]]
 
     def _tasks(self, todo: list[tuple[int, ...]], stop: int, workers: int, seconds: float | None) -> list[_Task]:
         """Runs on the same documents go into one task, to be trained in turns: the documents are then drawn once."""
