@@ -9,7 +9,7 @@ export OMP_NUM_THREADS = 1
 # What takes long on real text is computed once and kept here; 'make clean' deletes it.
 export TOPICLIB_CACHE ?= $(CURDIR)/_build/results
 
-.PHONY: help book test lab lint unit chapters notebooks student grade check-exercises repeat bench clean
+.PHONY: help book test lab lint unit chapters notebooks student grade check-exercises check-colab repeat bench clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-15s %s\n", $$1, $$2 }'
@@ -55,6 +55,9 @@ grade: env ## grade the notebooks in SUBMISSIONS=... of CHAPTER=... (CLASS_SEED=
 
 check-exercises: env ## every right and wrong answer against the checks; no solution in what is published
 	@$(RUN) -m tools.check_exercises
+
+check-colab: env ## run chapters alone with Colab's versions (CHAPTERS="..."; all of them: 30 minutes)
+	@$(RUN) -m tools.check_colab $(CHAPTERS)
 
 repeat: env ## execute the built chapters again and compare the printed numbers (SHARE=3: a third of them)
 	@$(RUN) -m tools.repeat $(SHARE)

@@ -1,7 +1,8 @@
 """Run chapters alone, as a learner in Colab does: the notebook in an empty folder, Colab's versions, the library from a repository.
 
 ``python -m tools.check_colab [CHAPTER ...]`` runs all chapters or those named; 1 if one fails. A local stand-in takes the
-repository's place: the same files, with the version's tag. The versions are those of colab.txt; Python is the one at hand.
+repository's place: the same files, with the version's tag. The versions are those of colab.txt; Python is the one at hand. The
+sliders' tests run with these versions too; and where no chapter is named, pip is asked whether the requirements can be met by each Python.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ FOLDER = ROOT / "_build" / "colab"
 VERSIONS = ROOT / "tools" / "colab.txt"
 TIMEOUT = 900
 """Seconds for a cell."""
+PYTHONS = ("3.11", "3.12", "3.13")
 LISTED = "import importlib.metadata as m, json; print(json.dumps({d.metadata['Name']: d.version for d in m.distributions()}))"
 
 
@@ -129,6 +131,24 @@ def said(notebook: Any) -> str:
     return " | ".join(line for o in outputs for line in o.get("text", "").strip().splitlines())
 
 
+def sliders(python: Path) -> str:
+    """What the tests of the sliders say where they fail with Colab's ipywidgets; nothing if they pass."""
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_widgets.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    print(f"sliders with Colab's ipywidgets: {(done.stdout.strip().splitlines() or ['no result'])[-1]}", flush=True)
+    return done.stdout[-1500:] + done.stderr[-500:] if done.returncode else ""
+
+
+def unmet(python_version: str) -> str:
+    """Why pip finds no packages for the requirements on another Python; nothing if it does. Installs nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--target", folder, "--python-version", python_version]
+        command = [sys.executable, "-m", "pip", "install", "-qq", *options, "-r", str(ROOT / "requirements.txt")]
+        done = subprocess.run(command, capture_output=True, text=True)
+    print(f"requirements on Python {python_version}: {'cannot be met' if done.returncode else 'can be met'}", flush=True)
+    return done.stderr[-1500:] if done.returncode else ""
+
+
 def main(names: Sequence[str]) -> int:
     """Run the chapters; 1 if one of them fails, or its set-up cell moved a package."""
     there = {path.stem: path for path in chapters()}
@@ -148,8 +168,10 @@ def main(names: Sequence[str]) -> int:
             print(f"    added: {', '.join(outcome.added)}; moved: {', '.join(outcome.moved) or 'none'}", flush=True)
             if outcome.error:
                 print("    " + outcome.error.replace("\n", "\n    "), flush=True)
+    problems = [sliders(python), *(unmet(number) for number in PYTHONS if not names)]
+    print("\n".join(filter(None, problems)), end="")
     print(f"{len(names or there) - len(failed)} chapters ran alone" + (f"; failed: {', '.join(failed)}" if failed else ""))
-    return 1 if failed else 0
+    return 1 if failed or any(problems) else 0
 
 
 if __name__ == "__main__":

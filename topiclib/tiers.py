@@ -33,7 +33,7 @@ class Tier:
 TIERS = {
     tier.name: tier
     for tier in (
-        Tier("cpu", ((20, 20), (50, 10)), 4, 0.2, "two CPU cores"),
+        Tier("cpu", ((20, 20), (50, 10)), 4, 0.05, "two CPU cores"),
         Tier("gpu", ((20, 20), (50, 10), (50, 20), (100, 20)), 16, None, "one GPU"),
     )
 }
