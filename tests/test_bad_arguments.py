@@ -16,7 +16,7 @@ from topiclib.masked_lm import MaskedLMSettings, Windows
 from topiclib.masked_lm_training import train_masked_lm
 from topiclib.natural_language import measure_encoder
 from topiclib.topic_contrast import attention_contrast
-from topiclib.topics import TopicWords
+from topiclib.topics import TopicSettings, TopicWords, fit_topics
 
 PAIRS = AttentionPairs(
     document=np.zeros(2, np.int32),
@@ -68,6 +68,8 @@ def corpus(encoder: Encoder) -> Corpus:
         (lambda e, c: measure_encoder(e, [], thresholds=None), TypeError, "thresholds = None: must be a list"),
         (lambda e, c: measure_encoder(e, [], thresholds=()), ValueError, "thresholds: there are none"),
         (lambda e, c: train_masked_lm((MaskedLMSettings(), 0), WINDOWS), TypeError, "runs = MaskedLMSettings"),
+        (lambda e, c: train_masked_lm([(MaskedLMSettings(), 0)], WINDOWS, ranks=2), TypeError, "ranks = 2: must be a Ranks"),
+        (lambda e, c: fit_topics(np.ones((3, 4)), TopicSettings(), 0, workers=4), ValueError, "workers = 4: must be 1 with method"),
         (lambda e, c: train_masked_lm([(MaskedLMSettings(),)], WINDOWS), ValueError, "must be .settings, seed."),
     ],
 )

@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "claims": {"validation"},
     "vocabulary": {"validation"},
     "compute": {"validation"},
+    "tiers": {"validation"},
     "ranks": {"validation", "compute"},
     "enumeration": {"validation"},
     "documents": {"validation", "vocabulary"},

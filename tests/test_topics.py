@@ -176,6 +176,107 @@ def test_the_variational_method_learns_its_priors() -> None:
     assert np.allclose(fit_topics(planted(), settings, 0).word_given_topic.sum(1), 1)
 
 
+VARIATIONAL = TopicSettings(num_topics=T, method="variational", passes=20)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """Which of gensim's models are made, and with what; as if there was a cluster, of one process."""
+    import gensim.models
+
+    made: list[tuple[str, dict[str, Any]]] = []
+
+    def watched(name: str) -> Any:
+        model = getattr(gensim.models, name)
+
+        def make(corpus: Any, **options: Any) -> Any:
+            made.append((name, dict(options)))
+            return model(corpus, **{key: value for key, value in options.items() if key != "distributed"})
+
+        return make
+
+    for name in ("LdaModel", "LdaMulticore"):
+        monkeypatch.setattr(gensim.models, name, watched(name))
+    return made
+
+
+@pytest.mark.parametrize("eta", [0.01, "auto"])
+def test_several_workers_find_the_planted_topics(asked: list[tuple[str, dict[str, Any]]], eta: float | str) -> None:
+    settings = TopicSettings(num_topics=T, method="variational", passes=20, eta=eta)
+    model = fit_topics(planted(), settings, 0, workers=2)
+    found = {frozenset(model.top(topic, PER_TOPIC).tolist()) for topic in range(T)}
+    assert found == {frozenset(range(PER_TOPIC * t, PER_TOPIC * (t + 1))) for t in range(T)}
+    assert np.allclose(model.word_given_topic.sum(1), 1)
+    assert npmi(model, planted(), PER_TOPIC).min() > 0.3
+    ((name, options),) = asked
+    assert name == "LdaMulticore"
+    assert (options["workers"], options["chunksize"]) == (2, DOCS // 2), "each worker has documents"
+
+
+def test_a_large_collection_is_dealt_out_in_gensims_portions(asked: list[tuple[str, dict[str, Any]]]) -> None:
+    counts = csr_array(np.random.default_rng(0).poisson(0.5, (4001, 5)))
+    fit_topics(counts, TopicSettings(num_topics=2, method="variational", passes=1), 0, workers=2)
+    assert asked[0][1]["chunksize"] == 2000
+
+
+def test_one_worker_is_gensims_model_to_the_last_bit() -> None:
+    from gensim.matutils import Sparse2Corpus
+    from gensim.models import LdaModel
+
+    counts, words = planted(), {word: str(word) for word in range(T * PER_TOPIC)}
+    corpus = Sparse2Corpus(counts, documents_columns=False)
+    right = LdaModel(corpus, num_topics=T, id2word=words, alpha=0.1, eta=0.01, passes=20, random_state=3).get_topics()
+    for options in ({}, {"workers": 1}):
+        assert np.array_equal(fit_topics(counts, VARIATIONAL, 3, **options).word_given_topic, right)
+
+
+def test_the_cluster_is_gensims(asked: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: name)
+    fit_topics(planted(), VARIATIONAL, 0, distributed=True)
+    fit_topics(planted(), VARIATIONAL, 0)
+    assert [(name, options["distributed"]) for name, options in asked] == [("LdaModel", True), ("LdaModel", False)]
+
+
+def test_fits_with_other_workers_are_kept_apart(asked: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: name)
+    settings = TopicSettings(num_topics=T, method="variational", passes=1)
+    for options in ({}, {"workers": 2}, {"workers": 3}, {"distributed": True}) * 2:
+        fit_topics(planted(), settings, 0, **options)
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "error", "says"),
+    [
+        (SETTINGS, {"workers": 2}, ValueError, "workers = 2: must be 1 with method 'gibbs'"),
+        (SETTINGS, {"distributed": True}, ValueError, "distributed = True: must be False with method 'gibbs'"),
+        (VARIATIONAL, {"workers": 0}, ValueError, "workers = 0: must be a whole number >= 1"),
+        (VARIATIONAL, {"workers": 1.5}, TypeError, "workers = 1.5: must be a whole number >= 1"),
+        (VARIATIONAL, {"distributed": 1}, TypeError, "distributed = 1: must be True or False"),
+        (VARIATIONAL, {"workers": 2, "distributed": True}, ValueError, "workers = 2: must be 1 with distributed = True"),
+        (VARIATIONAL, {"distributed": True}, ImportError, "distributed = True: needs the package Pyro4"),
+        (
+            TopicSettings(num_topics=T, method="variational", dirichlet_alpha="auto"),
+            {"workers": 2},
+            ValueError,
+            "dirichlet_alpha = 'auto': must be a number > 0 with workers = 2",
+        ),
+        (
+            TopicSettings(num_topics=T, method="variational", dirichlet_alpha="auto"),
+            {"distributed": True},
+            ValueError,
+            "dirichlet_alpha = 'auto': must be a number > 0 with distributed = True",
+        ),
+    ],
+)
+def test_what_several_workers_cannot_do(
+    monkeypatch: pytest.MonkeyPatch, settings: TopicSettings, options: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(error, match="^" + says):
+        fit_topics(planted(), settings, 0, **options)
+
+
 def test_errors_of_fit_topics() -> None:
     with pytest.raises(TypeError, match="settings = 4"):
         fit_topics(planted(), 4, 0)  # type: ignore[arg-type]

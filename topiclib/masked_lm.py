@@ -184,8 +184,8 @@ def draw_batch(windows: Windows, settings: MaskedLMSettings, seed: int, step: in
 
 def masked_loss(model: Any, batch: MaskedDocuments) -> Tensor:
     """Equation 1 with cross-entropy, in nats: for each window the mean over its selected positions, then the mean over windows."""
-    selected = torch.from_numpy(batch.selected)
-    hidden = model.bert(torch.from_numpy(batch.inputs)).last_hidden_state[selected]
-    losses = cross_entropy(model.cls(hidden), torch.from_numpy(batch.targets)[selected], reduction="none")
+    inputs, targets, selected = (torch.from_numpy(x).to(model.device) for x in (batch.inputs, batch.targets, batch.selected))
+    hidden = model.bert(inputs).last_hidden_state[selected]
+    losses = cross_entropy(model.cls(hidden), targets[selected], reduction="none")
     number = selected.sum(dim=1, keepdim=True).expand_as(selected)[selected]
     return (losses / number).sum() / len(batch.inputs)

@@ -6,7 +6,10 @@ words to which it gives the highest probability.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -75,7 +78,7 @@ def _ranked(values: np.ndarray) -> np.ndarray:
     return np.argsort(-values, kind="stable")
 
 
-def fit_topics(counts: csr_array, settings: TopicSettings, seed: int) -> TopicModel:
+def fit_topics(counts: csr_array, settings: TopicSettings, seed: int, *, workers: int = 1, distributed: bool = False) -> TopicModel:
     """Fit LDA to documents; a fit is kept in the cache.
 
     Parameters
@@ -83,22 +86,57 @@ def fit_topics(counts: csr_array, settings: TopicSettings, seed: int) -> TopicMo
     counts : (D, W) how often each word is in each document (``Corpus.counts``)
     settings : number of topics, priors, method
     seed : of the method's own generator, 0 to 2^32 - 1
+    workers : more than one: processes of gensim's ``LdaMulticore``, for method "variational" alone. Beside them this process
+        deals out the documents, so that one less than there are cores is best
+    distributed : gensim's own cluster, for method "variational" alone. It needs Pyro4 and, started before on hosts of one network,
+        a name server, any number of workers and one dispatcher, all with PYRO_SERIALIZERS_ACCEPTED=pickle PYRO_SERIALIZER=pickle
+        in the environment, as this process too:
 
-    Raises ValueError for counts without any word, or of fewer than two words.
+            python -m Pyro4.naming -n 0.0.0.0
+            python -m gensim.models.lda_worker
+            python -m gensim.models.lda_dispatcher
+
+        Pickles run code: only in a network whose hosts trust each other
+
+    With one worker the seed decides the fit. With several it does not: each starts the topics of a document at random by a
+    generator of its own, and what they find is summed in the order in which it comes. The topics are as good.
+
+    Raises ValueError for counts without any word, or of fewer than two words, or more than one worker where the method or a
+    prior that is to be learned allows but one; ImportError without Pyro4; RuntimeError if gensim finds no cluster.
     """
     check_type("settings", settings, TopicSettings)
     check_int("seed", seed, 0, 2**32 - 1)
+    parallel = _parallel(settings, workers, distributed)
     counts = _whole_counts(counts)
     if counts.shape[1] < 2 or counts.sum() == 0:
         raise ValueError(
             f"counts: {counts.shape[0]} documents with {counts.sum()} words of {counts.shape[1]}; must have two words at least"
         )
     fit = _gibbs if settings.method == "gibbs" else _variational
-    key = cache.content_key(
-        *(counts.data, counts.indices, counts.indptr, list(counts.shape), settings, int(seed), fit), packages=("gensim", "tomotopy")
-    )
-    arrays = cache.remembered("topics", key, lambda: {"word_given_topic": fit(counts, settings, int(seed))})
+    inputs = (counts.data, counts.indices, counts.indptr, list(counts.shape), settings, int(seed), fit)
+    key = cache.content_key(*inputs, *parallel.items(), packages=("gensim", "tomotopy"))
+    arrays = cache.remembered("topics", key, lambda: {"word_given_topic": fit(counts, settings, int(seed), **parallel)})
     return TopicModel(arrays["word_given_topic"], settings, int(seed))
+
+
+def _parallel(settings: TopicSettings, workers: int, distributed: bool) -> dict[str, Any]:
+    """What the variational method is asked for beyond one process; nothing for one."""
+    check_int("workers", workers, 1)
+    check_bool("distributed", distributed)
+    if workers == 1 and not distributed:
+        return {}
+    asked = "distributed = True" if distributed else f"workers = {workers}"
+    if settings.method != "variational":
+        raise ValueError(
+            f"{asked}: must be {'False' if distributed else 1} with method {settings.method!r}; 'variational' takes it"
+        )
+    if distributed and workers > 1:
+        raise ValueError(f"workers = {workers}: must be 1 with distributed = True, where those work that were started")
+    if settings.dirichlet_alpha == "auto":
+        raise ValueError(f"dirichlet_alpha = 'auto': must be a number > 0 with {asked}; gensim learns it in one process only")
+    if distributed and find_spec("Pyro4") is None:
+        raise ImportError("distributed = True: needs the package Pyro4 on every host (pip install Pyro4)")
+    return {"distributed": True} if distributed else {"workers": int(workers)}
 
 
 def _whole_counts(counts: object) -> csr_array:
@@ -134,20 +172,28 @@ def _gibbs(counts: csr_array, settings: TopicSettings, seed: int) -> np.ndarray:
     return found
 
 
-def _variational(counts: csr_array, settings: TopicSettings, seed: int) -> np.ndarray:
+def _variational(counts: csr_array, settings: TopicSettings, seed: int, workers: int = 1, distributed: bool = False) -> np.ndarray:
     """(K, W) by online variational Bayes."""
     from gensim.matutils import Sparse2Corpus
-    from gensim.models import LdaModel
+    from gensim.models import LdaModel, LdaMulticore
 
-    model = LdaModel(
-        Sparse2Corpus(counts, documents_columns=False),
-        id2word={word: str(word) for word in range(counts.shape[1])},
-        num_topics=settings.num_topics,
-        alpha=settings.dirichlet_alpha,
-        eta=settings.eta,
-        passes=settings.passes,
-        random_state=seed,
-    )
+    corpus = Sparse2Corpus(counts, documents_columns=False)
+    options: dict[str, Any] = {
+        "id2word": {word: str(word) for word in range(counts.shape[1])},
+        "num_topics": settings.num_topics,
+        "alpha": settings.dirichlet_alpha,
+        "eta": settings.eta,
+        "passes": settings.passes,
+        "random_state": seed,
+    }
+    if workers == 1:
+        model = LdaModel(corpus, distributed=distributed, **options)
+    else:
+        # gensim's 2000 documents at a time would leave workers with nothing to do where there are few
+        size = min(2000, -(-counts.shape[0] // workers))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a notebook's threads
+            model = LdaMulticore(corpus, workers=workers, chunksize=size, **options)
     return np.asarray(model.get_topics(), float)
 
 
