@@ -2,7 +2,7 @@
 
 ``python -m tools.check_colab [CHAPTER ...]`` runs all chapters or those named; 1 if one fails. A local stand-in takes the
 repository's place: the same files, with the version's tag. The versions are those of colab.txt; Python is the one at hand. The
-sliders' tests run with these versions too; and where no chapter is named, pip is asked whether the requirements can be met by each Python.
+sliders' tests run with these versions too; where no chapter is named, pip is asked whether each Python can meet the requirements.
 """
 
 from __future__ import annotations
