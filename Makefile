@@ -2,7 +2,7 @@
 PYTHON ?= python3
 JOBS ?= 2
 # Given to the shell as they are: a seed may be any text.
-export CHAPTER CLASS_SEED SUBMISSIONS UNPROTECTED
+export CHAPTER CLASS_SEED SUBMISSIONS UNPROTECTED OUT
 RUN = .venv/bin/python
 # Small tensors: more threads than one cost time, above all while something else runs.
 export OMP_NUM_THREADS = 1
@@ -45,13 +45,13 @@ notebooks: env ## bring generated cells and the map of results up to date, clear
 	@$(RUN) -m tools.check_exercises sync
 	@$(RUN) -m tools.objectives sync
 
-student: env ## notebooks to hand out, for CHAPTER=... or all; CLASS_SEED=... gives a class its own variants
-	@$(RUN) -m tools.editions $(CHAPTER) $${CLASS_SEED:+--class-seed "$$CLASS_SEED"}
+student: env ## notebooks to hand out, for CHAPTER=... or all; CLASS_SEED=... gives a class its own variants (OUT=folder)
+	@$(RUN) -m tools.editions $(CHAPTER) $${CLASS_SEED:+--class-seed="$$CLASS_SEED"} $${OUT:+--out="$$OUT"}
 
-grade: env ## grade the notebooks in SUBMISSIONS=... of CHAPTER=... (CLASS_SEED=... as for the students)
+grade: env ## grade the notebooks in SUBMISSIONS=... of CHAPTER=... (CLASS_SEED=... as for the students; OUT=folder)
 	@test -n "$$SUBMISSIONS" -a -n "$$CHAPTER" || { echo "usage: make grade SUBMISSIONS=folder CHAPTER=03_3_architecture" >&2; exit 2; }
-	@$(RUN) -m tools.grading.grade "$$SUBMISSIONS" --chapter "$$CHAPTER" $${CLASS_SEED:+--class-seed "$$CLASS_SEED"} \
-		$${UNPROTECTED:+--unprotected}
+	@$(RUN) -m tools.grading.grade --chapter="$$CHAPTER" $${CLASS_SEED:+--class-seed="$$CLASS_SEED"} $${OUT:+--out="$$OUT"} \
+		$${UNPROTECTED:+--unprotected} -- "$$SUBMISSIONS"
 
 check-exercises: env ## every right and wrong answer against the checks; no solution in what is published
 	@$(RUN) -m tools.check_exercises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import resource
 import shutil
 import textwrap
 from pathlib import Path
@@ -19,6 +20,7 @@ from tools.editions import (
     ANSWER,
     CANARY,
     SOURCES,
+    class_folder,
     class_mark,
     instructor_notebook,
     main,
@@ -225,7 +227,40 @@ def test_without_a_name_it_writes_all_chapters(monkeypatch: pytest.MonkeyPatch, 
     calls: list[tuple[object, ...]] = []
     monkeypatch.setattr(editions, "write_editions", lambda *given: calls.append(given))
     assert main(arguments) == 0
-    assert calls == [(NAMES, seed, ROOT / "_build" / "class")]
+    out = ROOT / "_build" / "class"
+    assert calls == [(NAMES, seed, out / f"x-{class_mark('x')[:6]}" if seed else out)]
+
+
+def test_a_class_has_a_folder_of_its_own_and_overwrites_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert class_folder(None) == ""
+    assert (ROOT / "book" / "for_instructors.md").read_text().count(f"/{class_folder(SEED)}") == 2
+    assert class_folder("Autumn, group B!") == f"autumn-group-b-{class_mark('Autumn, group B!')[:6]}"
+    assert len({class_folder(seed) for seed in ("autumn, group B", "Autumn, group B", "-autumn-group-b", "漢", "字", "../x")}) == 6
+    assert all("/" not in class_folder(seed) and "." not in class_folder(seed) for seed in ("../x", "..", "a/b"))
+    assert main(["preface", "--class-seed=-autumn", "--out", str(tmp_path)]) == 0
+    before = contents(tmp_path)
+    for seed in ([], ["--class-seed", "spring"]):
+        with pytest.raises(SystemExit) as caught:
+            main(["errata", *seed, "--out", str(tmp_path)])
+        assert caught.value.code == 2
+        said = capsys.readouterr().err
+        assert "preface.ipynb in it is of a class with another CLASS_SEED; give another folder (OUT=...)" in said
+    assert contents(tmp_path) == before
+    assert main(["errata", "--class-seed=-autumn", "--out", str(tmp_path)]) == 0
+
+
+def test_a_full_disk_leaves_the_files_that_were_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_editions(["03_3_architecture"], None, tmp_path)
+    before = contents(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 10, hard))
+    try:
+        with pytest.raises(SystemExit):
+            main(["03_3_architecture", "--out", str(tmp_path)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert capsys.readouterr().err.endswith(f"cannot write into {tmp_path}: File too large\n")
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
+import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ import nbformat
 
 from exercises.catalogue import PAPER, SOURCES, TASKS
 from exercises.format import Exercise, PaperExercise, Task
-from tools.notebooks import Notebook, chapters, exercise_cells, read, write
+from tools.notebooks import Notebook, chapters, exercise_cells, read, write, write_whole
 from tools.settings import BOOK, ROOT, version
 
 CANARY = "instructor edition, not to be published"
@@ -41,6 +43,12 @@ def tasks_of(chapter: str) -> list[Task]:
 def class_mark(seed: str | None) -> str:
     """Says of which class a notebook is, without telling the seed."""
     return "" if seed is None else sha256(f"class {seed}".encode()).hexdigest()[:12]
+
+
+def class_folder(seed: str | None) -> str:
+    """The name of a class's folder, for its instructor's eyes: what can be read of the seed, and its mark. "" without a seed."""
+    words = re.sub(r"[^a-z0-9]+", "-", (seed or "").lower())[:24].strip("-")
+    return "" if seed is None else f"{words or 'class'}-{class_mark(seed)[:6]}"
 
 
 def posed(name: str, seed: str | None) -> Task:
@@ -190,11 +198,22 @@ def write_editions(names: Sequence[str], seed: str | None, out: Path) -> None:
         write(folder / f"{name}.ipynb", nbgrader_source(name, seed))
     config = out / "nbgrader" / "nbgrader_config.py"
     if not config.exists():  # an instructor may have changed it
-        config.write_text(NBGRADER_CONFIG.format(checkout=str(ROOT), stub=EMPTY, answer=ANSWER))
+        write_whole(config, NBGRADER_CONFIG.format(checkout=str(ROOT), stub=EMPTY, answer=ANSWER))
     # Of every chapter that was ever written here, as the notebooks beside it
     written = [path.stem for path in chapters() if (out / "instructor" / path.name).exists()]
-    (out / "instructor" / "rubric.md").write_text(rubric(written))
-    (out / "student" / "README.md").write_text(STUDENT_NOTE)
+    write_whole(out / "instructor" / "rubric.md", rubric(written))
+    write_whole(out / "student" / "README.md", STUDENT_NOTE)
+
+
+def other_classes(out: Path, seed: str | None) -> Iterator[Path]:
+    """The students' notebooks in ``out`` that were made for a class with another seed."""
+    for path in sorted((out / "student").glob("*.ipynb")):
+        try:
+            said = json.loads(path.read_bytes())["metadata"]["topiclib"]["class"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue  # none of ours
+        if said != class_mark(seed):
+            yield path
 
 
 STUDENT_NOTE = """# Exercises
@@ -224,15 +243,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("chapters", nargs="*", choices=[*known, "all"], metavar="CHAPTER", default="all")
     parser.add_argument("--class-seed", help="any text: the class gets its own variants of some exercises")
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "class")
+    parser.add_argument("--out", type=Path, help="default: _build/class, with a seed a folder of the class's own in it")
     chosen = parser.parse_args(arguments)
     names = known if "all" in chosen.chapters else [name for name in known if name in chosen.chapters]
     names = [name for name in names if tasks_of(name)]
+    seed = chosen.class_seed or None
+    out = chosen.out or ROOT / "_build" / "class" / class_folder(seed)
+    if (other := next(other_classes(out, seed), None)) is not None:
+        parser.error(f"out = {str(out)!r}: {other.name} in it is of a class with another CLASS_SEED; give another folder (OUT=...)")
     try:
-        write_editions(names, chosen.class_seed or None, chosen.out)
+        write_editions(names, seed, out)
     except OSError as error:
-        parser.error(f"cannot write into {chosen.out}: {error.strerror} ({error.filename})")
-    print(f"{len(names)} chapters: {chosen.out}/student to hand out, {chosen.out}/instructor and nbgrader/ to keep")
+        where = f" ({error.filename})" if error.filename else ""
+        parser.error(f"cannot write into {out}: {error.strerror or error}{where}")
+    print(f"{len(names)} chapters: {out}/student to hand out, {out}/instructor and nbgrader/ to keep")
     return 0
 
 

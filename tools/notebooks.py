@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,18 @@ def as_text(notebook: Notebook) -> str:
 
 def write(path: Path, notebook: Notebook) -> None:
     """Write the notebook."""
-    path.write_text(as_text(notebook))
+    write_whole(path, as_text(notebook))
+
+
+def write_whole(path: Path, text: str, *, errors: str = "strict") -> None:
+    """A file of text in UTF-8, whole or not at all: a full disk leaves what was there before."""
+    # Named by digest and process alone: a name that just fits into the file system has no room for an ending
+    part = path.with_name(f"{sha256(os.fsencode(path.name)).hexdigest()[:16]}-{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", errors=errors, newline="")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _cell(kind: str, ident: str, source: str, metadata: dict[str, Any]) -> Notebook:

@@ -6,9 +6,12 @@ grader, values come back as ``codec`` writes them.
 """
 
 from __future__ import annotations
+import __future__
 
+import ast
 import base64
 import builtins
+import importlib
 import io
 import json
 import os
@@ -17,7 +20,7 @@ import random
 import resource
 import signal
 import sys
-import traceback
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -57,6 +60,8 @@ FILES = (
     "os.truncate",
 )
 VIOLATION = 81
+SLACK = 512 << 20
+"""Bytes of addresses beyond the memory's limit: stacks of threads and buffers of BLAS take room that they do not use."""
 
 
 def send(message: dict[str, Any]) -> None:
@@ -91,29 +96,32 @@ class _Arguments(pickle.Unpickler):
 
 def guard(forbidden: list[str], memory: int) -> None:
     """End the process, with its reason, when it reaches for the network, another process or the grader's files."""
-    allowed = (HERE, sys.prefix, sys.base_prefix)
+    # Bound here: an answer can replace what the module's names stand for
+    allowed, events, files, inside = (HERE, sys.prefix, sys.base_prefix), FORBIDDEN, FILES, within
+    real, plain, paths, tell, end = os.path.realpath, os.fsdecode, (str, bytes, os.PathLike), send, _exit
+    mapped = 0
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
-        if event.startswith(FORBIDDEN):
-            violation(f"it used {event}, which an answer may not")
-        if event.startswith(FILES) and arguments:
-            place = arguments[0]
-            if isinstance(place, (str, bytes, os.PathLike)):
-                path = os.path.realpath(os.fsdecode(place))
-                if not within(path, allowed) and within(path, forbidden):
-                    violation("it reached for files of the grader or of other submissions")
+        nonlocal mapped
+        if event.startswith(events):
+            violation("process" if event.startswith(("os.", "subprocess.", "pty.")) else event.partition(".")[0])
+        if event.startswith(files) and arguments and isinstance(arguments[0], paths):
+            path = real(plain(arguments[0]))
+            if not inside(path, allowed) and inside(path, forbidden):
+                violation("files")
+        if event == "mmap.__new__":
+            mapped += arguments[1]
+            if mapped > memory:
+                violation("memory")
 
-        if event == "mmap.__new__" and arguments[1] > memory:
-            violation("it used too much memory")
-
-    def violation(text: str, *_: Any) -> None:
-        send({"violation": text})
-        _exit(VIOLATION)
+    def violation(what: str) -> None:
+        tell({"violation": what})
+        end(VIOLATION)
 
     # Below the events: what multiprocessing starts processes with
     import _posixsubprocess
 
-    _posixsubprocess.fork_exec = lambda *_: violation("it started a process, which an answer may not")
+    _posixsubprocess.fork_exec = lambda *_: violation("process")
     sys.addaudithook(watch)
 
 
@@ -124,7 +132,7 @@ def within(path: str, roots: Any) -> bool:
 
 def out_of_time(*_: object) -> None:
     """Say that the time is over, and end."""
-    send({"violation": "it took too much of the processor's time"})
+    send({"violation": "time"})
     _exit(VIOLATION)
 
 
@@ -141,27 +149,32 @@ def main() -> None:
     """Load the answer, then call it as often as the grader asks."""
     first = receive()
     for module in first["preload"]:
-        __import__(module)
+        with suppress(ImportError):  # the answer's own import will say so
+            importlib.import_module(module)
     used = resource.getrusage(resource.RUSAGE_SELF)
     for name, limit in first["limits"].items():
         if name == "RLIMIT_CPU":  # what was used so far is no fault of the answer's
             limit += int(used.ru_utime + used.ru_stime) + 1
         # At the first limit of time the process says so, soon after the system ends it
         resource.setrlimit(getattr(resource, name), (limit, limit + 2 if name == "RLIMIT_CPU" else limit))
+    # Memory that is shared counts here alone; what Python and its packages have mapped so far is no fault of the answer's
+    if mapped := virtual_memory():
+        whole = mapped + first["limits"]["RLIMIT_DATA"] + SLACK
+        resource.setrlimit(resource.RLIMIT_AS, (whole, whole))
     signal.signal(signal.SIGXCPU, out_of_time)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     guard(first["forbidden"], first["limits"]["RLIMIT_DATA"])
     seed(first["seed"])
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
-    try:
-        exec(compile(first["code"], "<answer>", "exec"), space)
-        function = space[first["function"]]
-        send({"ready": callable(function), "kind": type(function).__name__[:80]})
-    except BaseException as error:
-        line = next((f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == "<answer>"), None)
-        send({"failed": described(error), "line": line})
+    # What every notebook has
+    space |= {"display": lambda *_, **__: None, "get_ipython": lambda: Notebook()}
+    failed = run(first["statements"], space)
+    function = space.get(first["function"])
+    if function is None:
+        send({"failed": failed or {"error": "NameError", "message": f"{first['function']} is not there", "statement": ""}})
         _exit(0)
+    send({"ready": callable(function), "kind": type(function).__name__[:80]})
     while True:
         request = receive()
         arguments, named = _Arguments(io.BytesIO(base64.b64decode(request["arguments"]))).load()
@@ -171,9 +184,45 @@ def main() -> None:
         try:
             value = codec.encode(function(*arguments, **named))
         except BaseException as error:
-            send(described(error))
+            told = described(error)
+            if failed and isinstance(error, NameError):  # what the name stands for was to come from there
+                told["message"] += f" (before that, {failed['statement']!r} raised {failed['error']}: {failed['message']})"
+            send(told)
             continue
         send({"value": value, "rngs": codec.encode([rng.bit_generator.state for rng in rngs]) if rngs else ""})
+
+
+class Notebook:
+    """In the place of IPython's shell, which some commands in a function would ask: it does nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
+def run(statements: list[str], space: dict[str, Any]) -> dict[str, str] | None:
+    """Run statements as a notebook does: one that fails undoes nothing. Returns what the first of those raised."""
+    first = None
+    flags = 0
+    for source in statements:
+        try:
+            tree = ast.parse(source)
+            for node in tree.body:
+                if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                    for alias in node.names:
+                        flags |= getattr(__future__, alias.name).compiler_flag
+            exec(compile(tree, "<answer>", "exec", flags, dont_inherit=True), space)
+        except BaseException as error:
+            first = first or described(error) | {"statement": source.strip().partition("\n")[0][:100]}
+    return first
+
+
+def virtual_memory() -> int:
+    """Bytes that the process has mapped; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def seed(number: int) -> None:

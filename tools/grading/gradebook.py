@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,21 @@ from exercises.catalogue import PAPER, TASKS
 if TYPE_CHECKING:
     from tools.grading.grade import Assignment, Result
 
-Given = Mapping[tuple[str, str, int], tuple[str, str]]
 
+def write_gradebook(
+    results: Sequence[Result],
+    assignment: Assignment,
+    scores: Mapping[tuple[str, str], float | None],
+    waiting: Collection[tuple[str, str]],
+    path: Path,
+) -> bool:
+    """Write points of code and of paper under the names that nbgrader's notebooks use; False where nbgrader is not installed.
 
-def write_gradebook(results: Sequence[Result], assignment: Assignment, given: Given, path: Path) -> bool:
-    """Write points of code and of paper under the names that nbgrader's notebooks use; False where nbgrader is not installed."""
+    scores, waiting : of the exercises on paper by student and exercise: the points, and those that wait for a person
+    """
     try:
         from nbgrader.api import Gradebook
+        from sqlalchemy.exc import SAWarning
     except ImportError:
         return False
     # A new book asks the program alembic, which lies beside Python and perhaps on no path
@@ -27,7 +36,9 @@ def write_gradebook(results: Sequence[Result], assignment: Assignment, given: Gi
     name = assignment.chapter
     codes = {exercise.id: f"{TASKS[exercise.id].anchor}-check" for exercise in assignment.questions()}
     papers = {task: f"{TASKS[task].anchor}-answer" for task in assignment.paper()}
-    with Gradebook(f"sqlite:///{path}", course_id="topic-structure") as book:
+    with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}", course_id="topic-structure") as book:
+        # Said by nbgrader's own way of adding a submission, and of no consequence: it adds it a line later
+        warnings.filterwarnings("ignore", r"Object of type <\w+> not in session, add operation along", SAWarning)
         book.update_or_create_assignment(name)
         book.update_or_create_notebook(name, name)
         for cell in codes.values():
@@ -39,11 +50,10 @@ def write_gradebook(results: Sequence[Result], assignment: Assignment, given: Gi
             book.update_or_create_submission(name, result.student)
             for question in result.questions:
                 grade = book.find_grade(codes[question.exercise], name, name, result.student)
-                grade.auto_score, grade.needs_manual_grade = question.points, False
+                grade.auto_score, grade.needs_manual_grade = question.points, question.by_hand
             for task, cell in papers.items():
-                lines = [given.get((result.student, task, k), ("", ""))[0] for k in range(1, len(PAPER[task].rubric) + 1)]
+                wait = (result.student, task) in waiting
                 grade = book.find_grade(cell, name, name, result.student)
-                grade.manual_score = sum(map(float, lines)) if all(lines) else None
-                grade.needs_manual_grade = not all(lines)
+                grade.manual_score, grade.needs_manual_grade = None if wait else scores[result.student, task], wait
         book.db.commit()
     return True

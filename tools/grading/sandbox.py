@@ -8,7 +8,9 @@ files, and the system limits its time, memory and files.
 
 from __future__ import annotations
 
+import ast
 import base64
+import builtins
 import contextlib
 import io
 import json
@@ -27,6 +29,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -40,13 +43,32 @@ HERE = Path(__file__).parent
 KILLED = "the system killed its process: too much memory or time"
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 PYTHON = Path(sys.executable)
-PACKAGES = {
-    "scipy": ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
-    "sympy": ("sympy",),
-    "torch": ("torch",),
-    "matplotlib": ("matplotlib.pyplot",),
+PARTS = {"scipy": ("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats")}
+"""Parts of a package that it imports late."""
+REASONS = {
+    "process": "it started or stopped a process, which an answer may not",
+    "signal": "it sent a signal, which an answer may not",
+    "socket": "it used the network, which an answer may not",
+    "ctypes": "it called the system's libraries, which an answer may not",
+    "files": "it reached for files of the grader or of other submissions",
+    "memory": "it used too much memory",
+    "time": "it took too much of the processor's time",
 }
-"""Imported before the answer where its code names them: some do on import what an answer may not."""
+"""What the guard in the process may say: an answer could write there too, so nothing else is told."""
+MAX_NAME, MAX_MESSAGE = 80, 500
+MAX_BRACKETS = 500_000
+"""Of a line from the process: lists of lists take far more memory than their text."""
+MAX_LINE = codec.MAX_BYTES + (1 << 20)
+FIRST_USER = 1 << 20
+NO_CHECKS = '''"""Where answers are graded there are no checks beside them."""
+
+
+def check(*arguments: object, **named: object) -> None:
+    """Does nothing."""
+
+
+progress = check
+'''
 
 
 class Stopped(BaseException):
@@ -76,7 +98,7 @@ class Limits:
             "RLIMIT_FSIZE": self.file_size,
             "RLIMIT_CORE": 0,
             "RLIMIT_NOFILE": 128,
-            "RLIMIT_NPROC": 256,
+            "RLIMIT_NPROC": 64,
         }
 
 
@@ -101,7 +123,7 @@ class Walls:
 @lru_cache
 def walls() -> Walls:
     """Try what works, once."""
-    full = _try("--net", "--pid", "--mount", "--fork", "--kill-child")
+    full = _try("--net", "--ipc", "--pid", "--mount", "--fork", "--kill-child")
     return Walls(network=full or _try("--net"), files=full and _can_mount(), processes=full)
 
 
@@ -127,6 +149,7 @@ def _can_mount() -> bool:
         command = _in_namespaces(
             folder,
             [str(PYTHON), "-I", "-c", "import numpy, os; print(len(os.listdir('/')))"],
+            FIRST_USER,
             files=True,
             network=True,
             processes=True,
@@ -143,15 +166,18 @@ def _readable() -> list[Path]:
     wanted = [Path(sys.prefix), Path(sys.base_prefix), *map(Path, site.getsitepackages())]
     wanted += [Path(p) for p in ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")]
     found: list[Path] = []
-    for path in sorted({p.resolve() if not p.is_symlink() else p for p in wanted if p.exists()}):
+    # A link as it is, and what it leads to
+    for path in sorted(
+        {p for link in wanted if link.exists() for p in (link if link.is_symlink() else link.resolve(), link.resolve())}
+    ):
         if not any(path.is_relative_to(other) for other in found):
             found.append(path)
     return found
 
 
-def _in_namespaces(folder: Path, command: list[str], *, files: bool, network: bool, processes: bool) -> list[str]:
+def _in_namespaces(folder: Path, command: list[str], user: int, *, files: bool, network: bool, processes: bool) -> list[str]:
     """``command`` in namespaces of its own; with ``files`` in a file system that holds ``folder`` and what can be read only."""
-    flags = ["--net"] * network + ["--pid", "--mount-proc", "--fork", "--kill-child"] * processes
+    flags = ["--net"] * network + ["--ipc", "--pid", "--mount-proc", "--fork", "--kill-child"] * processes
     if not files:
         return ["unshare", *_user(), *flags, "--", *command] if flags else command
     root = folder / "root"
@@ -174,17 +200,25 @@ def _in_namespaces(folder: Path, command: list[str], *, files: bool, network: bo
     # Without capabilities root cannot leave its new root, mount anything or undo the above
     drop = "setpriv --bounding-set=-all --inh-caps=-all --no-new-privs"
     if os.geteuid() == 0:
-        drop += " --reuid=65534 --regid=65534 --clear-groups"
+        drop += f" --reuid={user} --regid=65534 --clear-groups"
     inside = f"cd {shlex.quote(str(folder))}/work 2>/dev/null || cd /; exec {drop} {shlex.join(command)}"
     script.append(f"exec chroot {shlex.quote(str(root))} /bin/sh -c {shlex.quote(inside)}")
     return ["unshare", *_user(), *flags, "--mount", "--", "/bin/sh", "-c", "\n".join(script)]
+
+
+_boxes = count()
+
+
+def _own_user() -> int:
+    """A user of no name for one box: limits on processes count by user, and the box before may not have ended yet."""
+    return FIRST_USER + 64 * os.getpid() + next(_boxes) % 64
 
 
 @dataclass
 class Box:
     """A process with one answer in it; a context manager that leaves nothing behind.
 
-    code, function : the answer
+    statements, function : the answer
     limits : of this question
     seed : of the global generators, set before the code runs
     library : a folder that holds the copy of topiclib
@@ -192,7 +226,7 @@ class Box:
     hidden : whether a hidden check is asking
     """
 
-    code: str
+    statements: tuple[str, ...]
     function: str
     limits: Limits
     library: Path
@@ -209,12 +243,12 @@ class Box:
         for name in ("child.py", "codec.py"):
             shutil.copy(HERE / name, work / name)
         shutil.copytree(self.library, work / "library")
-        self.printed, self._reason = 0, ""
+        self.printed, self._reason, self.user = 0, "", _own_user()
         to_child, self._to = os.pipe()
         self._from, from_child = os.pipe()
         files = walls().files
         inner = [str(PYTHON), "-I", "-B", str(work / "child.py"), str(to_child), str(from_child)]
-        command = _in_namespaces(self.folder, inner, files=files, network=walls().network, processes=walls().processes)
+        command = _in_namespaces(self.folder, inner, self.user, files=files, network=walls().network, processes=walls().processes)
         environment = {"PATH": PATH, "HOME": str(work), "TMPDIR": str(work), "MPLCONFIGDIR": str(work), "LANG": "C.UTF-8"}
         environment |= {"OMP_NUM_THREADS": "1", "TOPICLIB_CACHE": str(work / "cache"), "TOPICLIB_STATIC": "1"}
         self.process = subprocess.Popen(
@@ -249,24 +283,22 @@ class Box:
 
     def load(self) -> None:
         """Run the answer's code. Raises Stopped with the reason if that fails."""
-        preload = [
-            module for name, modules in PACKAGES.items() if name in self.code or "topiclib" in self.code for module in modules
-        ]
         self._send(
             {
                 "limits": self.limits.of_process(),
-                "preload": preload,
+                "preload": _imported(self.statements),
                 "forbidden": [str(path) for path in self.forbidden],
                 "seed": self.seed,
-                "code": self.code,
+                "statements": self.statements,
                 "function": self.function,
             }
         )
         answer = self._receive()
         if failed := answer.get("failed"):
-            raise Stopped(f"its code raised {failed['error']}: {failed['message']}".rstrip(": "))
+            error, message, statement = (str(failed.get(part, ""))[:MAX_MESSAGE] for part in ("error", "message", "statement"))
+            raise Stopped(f"its code raised {error}: {message}".rstrip(": ") + (f" (in {statement!r})" if statement else ""))
         if answer.get("ready") is not True:
-            raise Stopped(f"{self.function} is no function but a {answer.get('kind', 'thing')}")
+            raise Stopped(f"{self.function} is no function but a {str(answer.get('kind', 'thing'))[:MAX_NAME]}")
 
     def call(self, *arguments: Any, **named: Any) -> Any:
         """Call the answer. Raises what it raised, as an exception of the same name; Stopped if it had to be ended."""
@@ -315,14 +347,19 @@ class Box:
         except codec.CodecError as error:
             raise Stopped(str(error)) from None
 
-    @staticmethod
-    def _error(kind: str, message: str) -> Exception:
-        """An exception of the same name: of what an answer raises only the name and the text are told."""
+    def _error(self, kind: str, message: str) -> Exception:
+        """An exception of the same name: of what an answer raises only the name and the text are told.
+
+        In the hidden check a name that is not Python's own is not told either: it could be made of the check's arguments.
+        """
+        message = message[:MAX_MESSAGE]
         if kind == "NotImplementedError":
             return NotImplementedError(message)
         if kind == "CodecError":
             return ValueError(message)
-        name = "".join(c for c in kind if c.isalnum() or c == "_") or "Error"
+        name = "".join(c for c in kind[:MAX_NAME] if c.isalnum() or c == "_") or "Error"
+        if self.hidden and not isinstance(getattr(builtins, name, None), type):
+            name = "Exception"
         made: Exception = type(name, (Exception,), {})(message)
         return made
 
@@ -343,14 +380,18 @@ class Box:
         """The next message of the process; Stopped with the reason where none comes."""
         while b"\n" not in self._pending:
             left = self.deadline - time.monotonic()
-            if left <= 0 or self._reason or len(self._pending) > 3 * codec.MAX_BYTES:
+            if left <= 0 or self._reason or len(self._pending) > MAX_LINE:
                 self._stop()
+            if len(_processes_of(self.user)) > 1:
+                raise Stopped(REASONS["process"])
             if select.select([self._from], [], [], min(left, 0.2))[0]:
                 part = os.read(self._from, 1 << 20)
                 if not part:
                     self._stop()
                 self._pending += part
         line, _, self._pending = self._pending.partition(b"\n")
+        if line.count(b"[") + line.count(b"{") > MAX_BRACKETS:
+            raise Stopped("it returned too much")
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -358,7 +399,7 @@ class Box:
         if not isinstance(message, dict):
             raise Stopped("it wrote into the grader's channel")
         if "violation" in message:
-            raise Stopped(str(message["violation"])[:300])
+            raise Stopped(REASONS.get(str(message["violation"])[:MAX_NAME], "it wrote into the grader's channel"))
         return message
 
     def _stop(self) -> None:
@@ -367,7 +408,7 @@ class Box:
             raise Stopped(self._reason)
         if time.monotonic() >= self.deadline:
             raise Stopped(f"it took longer than {self.limits.patience:g} s")
-        if len(self._pending) > 3 * codec.MAX_BYTES:
+        if len(self._pending) > MAX_LINE:
             raise Stopped("it returned too much")
         try:
             code = self.process.wait(5)
@@ -395,6 +436,31 @@ class Box:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
+def _processes_of(user: int) -> list[str]:
+    """The processes of a user, as far as the system shows them."""
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdecimal():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == user:
+                    found.append(name)
+    return found
+
+
+def _imported(statements: tuple[str, ...]) -> list[str]:
+    """The modules that an answer imports: they are imported before the guard stands, since some do what an answer may not."""
+    found: list[str] = []
+    for source in statements:
+        with contextlib.suppress(SyntaxError, RecursionError, ValueError):
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.Import):
+                    found += [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    found.append(node.module)
+    late = [part for name in {module.partition(".")[0] for module in found} for part in PARTS.get(name, ())]
+    return [*dict.fromkeys(found), *late]
+
+
 def _ended(code: int, said: str) -> str:
     """Why a process ended by itself."""
     number = -code if code < 0 else code - 128
@@ -415,6 +481,8 @@ def _ended(code: int, said: str) -> str:
 
 
 def copy_library(to: Path) -> Path:
-    """A copy of topiclib, which is all of the project that an answer may see."""
-    shutil.copytree(ROOT / "topiclib", to / "topiclib", ignore=shutil.ignore_patterns("__pycache__", "recorded"))
+    """A copy of topiclib, all of the project that an answer may see; its checks, which compute what is asked, do nothing."""
+    shutil.copytree(ROOT / "topiclib", to / "topiclib", ignore=shutil.ignore_patterns("__pycache__", "recorded", "checks"))
+    (to / "topiclib" / "checks").mkdir()
+    (to / "topiclib" / "checks" / "__init__.py").write_text(NO_CHECKS)
     return to
