@@ -289,12 +289,12 @@ def test_a_wrong_command_is_told_in_a_line(
 CHAPTER = "preface"
 
 
-def as_a_student(folder: Path, answers: dict[str, str]) -> tuple[Notebook, list[str]]:
+def as_a_student(chapter: str, folder: Path, answers: dict[str, str]) -> tuple[Notebook, list[str]]:
     """(the notebook executed, the verdicts) in an empty folder and a kernel that finds the library and no more of the project."""
     (folder / "home").mkdir(parents=True)
-    write(folder / "home" / f"{CHAPTER}.ipynb", student_notebook(CHAPTER, SEED))
+    write(folder / "home" / f"{chapter}.ipynb", student_notebook(chapter, SEED))
     shutil.copytree(ROOT / "topiclib", folder / "library" / "topiclib", ignore=shutil.ignore_patterns("__pycache__"))
-    notebook = read(folder / "home" / f"{CHAPTER}.ipynb")
+    notebook = read(folder / "home" / f"{chapter}.ipynb")
     for cell in notebook.cells:
         cell.source = code(answers.get(cell.id, cell.source))
     where = "import importlib.util\nprint(topiclib.__file__, *map(importlib.util.find_spec, ('exercises', 'tools', 'tests')))"
@@ -310,14 +310,15 @@ def as_a_student(folder: Path, answers: dict[str, str]) -> tuple[Notebook, list[
     return notebook, [outputs[-1].data["text/plain"] for ident, outputs in found.items() if ident.endswith("-check")]
 
 
-def test_a_students_notebook_runs_with_the_library_alone_empty_and_answered(tmp_path: Path) -> None:
-    tasks = [task for task in (posed(task.id, SEED) for task in tasks_of(CHAPTER)) if isinstance(task, Exercise)]
-    _, verdicts = as_a_student(tmp_path / "empty", {})
+@pytest.mark.parametrize("chapter", [CHAPTER, "03_1_topic_models"])
+def test_a_students_notebook_runs_with_the_library_alone_empty_and_answered(chapter: str, tmp_path: Path) -> None:
+    tasks = [task for task in (posed(task.id, SEED) for task in tasks_of(chapter)) if isinstance(task, Exercise)]
+    _, verdicts = as_a_student(chapter, tmp_path / "empty", {})
     assert verdicts == [f"○ Exercise {task.id}: not answered yet." for task in tasks]
-    assert os.listdir(tmp_path / "empty" / "home") == [f"{CHAPTER}.ipynb"], "nothing is noted of empty answers"
-    notebook, verdicts = as_a_student(tmp_path / "answered", {f"{task.anchor}-answer": task.reference for task in tasks})
+    assert os.listdir(tmp_path / "empty" / "home") == [f"{chapter}.ipynb"], "nothing is noted of empty answers"
+    notebook, verdicts = as_a_student(chapter, tmp_path / "answered", {f"{task.anchor}-answer": task.reference for task in tasks})
     assert verdicts == [f"✓ Exercise {task.id}: passed." for task in tasks]
-    assert sorted(os.listdir(tmp_path / "answered" / "home")) == [f"{CHAPTER}.ipynb", FILE]
+    assert sorted(os.listdir(tmp_path / "answered" / "home")) == [f"{chapter}.ipynb", FILE]
     noted = json.loads((tmp_path / "answered" / "home" / FILE).read_text())["exercises"]
     assert {name: entry["status"] for name, entry in noted.items()} == {task.id: "passed" for task in tasks}
     assert notebook.metadata["topiclib"]["class"] == class_mark(SEED)

@@ -77,7 +77,8 @@ def table() -> dict[str, Any]:
         found = _closure("\n".join(code))
         packages = {name.split(".")[0] for name in found}
         needs = sorted(name for name in requirements if name in packages) + (sorted(data) if "topiclib.sources" in found else [])
-        chapters[path.stem] = {"seconds": int(match[1]) * (60 if match[2] == "minutes" else 1), "needs": needs}
+        seconds, resumes = int(match[1]) * (60 if match[2] == "minutes" else 1), "topiclib.masked_lm_training" in found
+        chapters[path.stem] = {"seconds": seconds, "resumes": resumes, "needs": needs}
     return {"requirements": requirements, "data": data, "chapters": chapters}
 
 

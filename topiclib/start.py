@@ -72,7 +72,7 @@ def begin(chapter: str) -> None:
     if data:
         _install(data, [], ["--no-deps", "--require-hashes", "--requirement"], [f"{name}{table['data'][name]}" for name in data])
     did = f"installed {', '.join(code + data)}; " if code or data else ""
-    did += _stopped() if "safetensors" in names else ""
+    did += _stopped() if table["chapters"][chapter]["resumes"] else ""
     print(f"topiclib {__version__} is ready: {did}{_device()}{_time(table['chapters'][chapter]['seconds'])}")
 
 
@@ -135,7 +135,8 @@ def _stopped() -> str:
     """Whether training of an earlier run was stopped and is there to go on from."""
     from topiclib.cache import cache_folder
 
-    there = any(cache_folder().glob("*.part.safetensors"))
+    # A page that is read tells nobody to go on
+    there = os.environ.get("TOPICLIB_STATIC") != "1" and any(cache_folder().glob("*.part.safetensors"))
     return "an earlier run was stopped, its training goes on from where it was saved; " if there else ""
 
 
