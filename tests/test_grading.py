@@ -1074,6 +1074,8 @@ def grading(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell that starts the tests in its background has them ignore it, and what they start
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         wait_for(lambda: list((tmp_path / "out" / "results").glob("Ada*.json")) and list((tmp_path / "tmp").glob("*/answer-*")))
