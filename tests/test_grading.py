@@ -137,7 +137,11 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     ),
     "a chain of names": (
         notebook("\n".join(f"a{k} = a{k + 1}" for k in range(3000)) + "\na3000 = 1\ndef column_softmax(scores):\n    return a0"),
-        "shape|3000 deep",
+        "too often to be followed",
+    ),
+    "a name that is changed 15,000 times": (
+        notebook("x = 1\n" + "x = x + x\n" * 15_000 + "def column_softmax(scores):\n    return x"),
+        "too often to be followed",
     ),
     "a million colliding keys": (
         answering("return {k * (2**61 - 1) for k in range(10**5)}"),

@@ -28,6 +28,8 @@ MAX_FILE = 20_000_000
 MAX_CODE = 400_000
 """Characters of code in a notebook."""
 MAX_STATEMENTS = 20_000
+MAX_WORK = 1_000_000
+"""Bindings of names that are looked at to find one answer: some seconds; a chapter has a thousandth of that."""
 ANSWER_ON_PAPER = re.compile(r"\*{0,2}Answer to (?:paper )?exercise ([\w.-]*\w):?\*{0,2}", re.I)
 HARMLESS = {"print", "display", "check", "claim", "show", "slider", "help"}
 """Calls that change nothing of what they are given."""
@@ -264,6 +266,8 @@ def programs_of(submission: Submission, exercise: str, function: str) -> list[Pr
         found = [notebook.program(function, end) for end in ends]
     except RecursionError:
         return [Program(reason="its code is nested too deep")]
+    except _TooTangled:
+        return [Program(reason="its statements change the same names too often to be followed")]
     return found if found[0].statements != found[1].statements else found[:1]
 
 
@@ -275,6 +279,10 @@ def _checks(node: ast.stmt, exercise: str) -> bool:
             if name == "check" and part.args[0].value == exercise:
                 return True
     return False
+
+
+class _TooTangled(Exception):
+    """Following the names of a notebook takes too long."""
 
 
 class _Notebook:
@@ -297,6 +305,7 @@ class _Notebook:
             for name in (stored | (called - self.functions)) - bound[k]:
                 self.changing.setdefault(name, []).append(k)
         self.uses: dict[int, tuple[set[str], set[str]]] = {}
+        self.work = 0
 
     def end_of_cell(self, k: int) -> int:
         """The number of the first statement after the cell of statement ``k``."""
@@ -325,6 +334,9 @@ class _Notebook:
     def _places(self, name: str, at: int) -> list[int]:
         """The statements that make up a name's value at a place; where none is before, those behind, as if run backwards."""
         binding = self.binding.get(name, [])
+        self.work += len(binding) + len(self.changing.get(name, ()))
+        if self.work > MAX_WORK:
+            raise _TooTangled
         before = [k for k in binding if k < at]
         if not before:
             before, at = binding, len(self.statements)
