@@ -51,11 +51,12 @@ def base() -> Path:
     """The Python of an environment with Colab's versions, made once."""
     folder = FOLDER / "base"
     python, stamp = folder / "bin" / "python", folder / "ready"
-    wanted = sha256(VERSIONS.read_bytes() + sys.version.encode()).hexdigest()
+    torch = next(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("torch=="))
+    wanted = sha256(VERSIONS.read_bytes() + torch.encode() + sys.version.encode()).hexdigest()
     if not stamp.exists() or stamp.read_text() != wanted:
         print("Making an environment with Colab's versions (once, about a minute)", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-r", VERSIONS], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", torch, "-r", VERSIONS], check=True)
         stamp.write_text(wanted)
     return python
 
@@ -87,7 +88,8 @@ def fresh(folder: Path, python: Path) -> Path:
 
 def installed(python: Path, environment: dict[str, str]) -> dict[str, str]:
     """Version by package, as ``python`` finds them."""
-    found = subprocess.run([python, "-c", LISTED], check=True, capture_output=True, text=True, env=environment)
+    # Not in the checkout, whose own metadata would count as installed
+    found = subprocess.run([python, "-c", LISTED], check=True, capture_output=True, text=True, env=environment, cwd=python.parent)
     return {name.lower(): number for name, number in json.loads(found.stdout).items()}
 
 
