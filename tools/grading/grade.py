@@ -141,6 +141,10 @@ class Assignment:
         found = [SOURCES[task.id].posed(self.seed) for task in tasks_of(self.chapter) if task.id in SOURCES]
         return [exercise for exercise in found if self._counts(exercise)]
 
+    def ungraded(self) -> tuple[Question, ...]:
+        """The questions before anything is graded: no points."""
+        return tuple(Question(exercise.id, "wrong", "", 0) for exercise in self.questions())
+
     def paper(self) -> list[str]:
         """The exercises on paper that count."""
         return [task.id for task in tasks_of(self.chapter) if task.id in PAPER and self._counts(task)]
@@ -180,7 +184,7 @@ def grade_one(path: Path, student: str, assignment: Assignment, library: Path, f
         with _alarm(assignment.limits.notebook_seconds + 120):
             return _grade_one(path, student, assignment, library, forbidden)
     except _TooLong:
-        asked = tuple(Question(e.id, "wrong", "", 0) for e in assignment.questions())
+        asked = assignment.ungraded()
         name = os.fsencode(path.name).decode("utf-8", "replace")
         return _failed(Result(student, name, assignment.chapter, asked), "the grader needed too long for it; grade it by hand")
 
@@ -212,7 +216,7 @@ def _grade_one(path: Path, student: str, assignment: Assignment, library: Path, 
         student,
         os.fsencode(path.name).decode("utf-8", "replace"),
         assignment.chapter,
-        tuple(Question(e.id, "wrong", "", 0) for e in asked),
+        assignment.ungraded(),
     )
     try:
         submission = read_submission(path)
@@ -451,7 +455,7 @@ def grade(submissions: Path, out: Path, assignment: Assignment, jobs: int) -> li
     found = submissions_in(submissions, assignment.chapter)
     if not any(handed.path for handed in found.values()):
         raise report.RefusedError(f"submissions = {str(submissions)!r}: holds no notebook (*.ipynb)")
-    asked = tuple(Question(e.id, "wrong", "", 0) for e in assignment.questions())
+    asked = assignment.ungraded()
     results: dict[str, Result] = {}
     waiting: dict[str, tuple[Path, str]] = {}
     contents = {student: content_of(handed.path) for student, handed in found.items() if handed.path is not None}
@@ -548,7 +552,7 @@ def _graded(
     """Each submission's result as it comes. One that breaks its worker is a zero; those that it takes along are graded again."""
     calls = {student: partial(grade_one, path, student, assignment, library, hidden) for student, (path, _) in waiting.items()}
     for student, result in _each(calls, jobs, home):
-        asked = tuple(Question(e.id, "wrong", "", 0) for e in assignment.questions())
+        asked = assignment.ungraded()
         empty = Result(student, _shown(waiting[student][0].name), assignment.chapter, asked)
         yield student, result or _failed(empty, "it made the grader fail; grade this notebook by hand")
 
