@@ -2,7 +2,7 @@ import base64
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from typing import Any
 
@@ -13,7 +13,7 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 from PIL import Image
 
-from topiclib.widgets import is_static, slider, slider_markup
+from topiclib.widgets import is_static, slider, sliders
 
 VALUES = (0.1, 0.25, 0.5)
 OPTIONS: dict[str, Any] = {"name": "slider-p-m", "label": "p_m", "caption": "Move <em>it</em>.", "alt": "A bar."}
@@ -32,14 +32,41 @@ def frame(value: float) -> tuple[Figure, str]:
     return fig, f'At {value} the share is "{value / 2}" & </script> <!-- no more.'
 
 
-def markup(start: int = 0, form: str = ".2f") -> str:
-    return slider_markup(frame, VALUES, "slider-p-m", "p_m", "Move <em>it</em>.", "A bar.", form, start)
+def pair_frame(p_m: float, T: int) -> tuple[Figure, str]:
+    return frame(p_m)[0], f"p_m {p_m}, T {T}."
 
 
-def frames(text: str) -> list[dict[str, str]]:
+PAIR: dict[str, list[float]] = {"p_m": [0.1, 0.25, 0.5], "T": [5, 10]}
+PAIR_OPTIONS: dict[str, Any] = {"name": "slider-pair", "caption": "Two.", "alt": "A bar.", "start": {"p_m": 0.25, "T": 10}}
+
+
+def output(static: bool, call: Callable[[], None]) -> Any:
+    """What the call displays, on a page or with a kernel."""
+    seen: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOPICLIB_STATIC", "1" if static else "0")
+        patch.setattr("IPython.display.display", seen.append)
+        call()
+    (shown,) = seen
+    return shown
+
+
+def markup(start: int = 0, form: str = ".2f", **options: Any) -> str:
+    text = output(True, lambda: slider(frame, VALUES, **{**OPTIONS, "form": form, "start": start, **options})).data
+    assert isinstance(text, str)
+    return text
+
+
+def pair_markup(**options: Any) -> str:
+    text = output(True, lambda: sliders(pair_frame, PAIR, **{**PAIR_OPTIONS, **options})).data
+    assert isinstance(text, str)
+    return text
+
+
+def frames(text: str) -> list[dict[str, Any]]:
     """The frames in the markup's JSON."""
     (content,) = re.findall(r'<script type="application/json">(.*?)</script>', text, flags=re.S)
-    loaded: list[dict[str, str]] = json.loads(content)
+    loaded: list[dict[str, Any]] = json.loads(content)
     return loaded
 
 
@@ -73,7 +100,8 @@ def tags(text: str) -> list[tuple[str, dict[str, str | None]]]:
 
 
 def test_every_value_has_a_frame() -> None:
-    assert [f["label"] for f in frames(markup())] == ["0.10", "0.25", "0.50"]
+    assert [f["labels"] for f in frames(markup())] == [["0.10"], ["0.25"], ["0.50"]]
+    assert [f["at"] for f in frames(markup())] == [[0], [1], [2]]
     assert len({f["src"] for f in frames(markup())}) == 3
 
 
@@ -89,7 +117,7 @@ def test_frames_are_pictures_inside_the_page() -> None:
 def test_every_frame_has_its_sentence_as_alt_text() -> None:
     for value, f in zip(VALUES, frames(markup()), strict=True):
         assert f["text"] == frame(value)[1]
-        assert f["label"] == f"{value:.2f}"
+        assert f["labels"] == [f"{value:.2f}"]
         assert f["alt"] == f"A bar. {f['text']}"
 
 
@@ -100,7 +128,8 @@ def test_the_page_shows_the_start_before_any_script_runs(start: int) -> None:
     assert found["img"]["src"] == first["src"]
     assert found["img"]["alt"] == first["alt"]
     assert (found["input"]["min"], found["input"]["max"], found["input"]["value"]) == ("0", "2", str(start))
-    assert f"<output>{first['label']}</output>" in text
+    assert found["input"]["aria-valuetext"] == first["labels"][0]
+    assert f">{first['labels'][0]}</output>" in text
 
 
 def test_the_markup_is_well_formed_and_can_be_linked_to() -> None:
@@ -112,7 +141,9 @@ def test_the_markup_is_well_formed_and_can_be_linked_to() -> None:
 
 
 def test_the_slider_is_labelled() -> None:
-    assert re.search(r"<label[^>]*>p_m = .*<input[^>]*></label>", markup(), flags=re.S)
+    assert re.search(r"<label[^>]*>p<sub>m</sub> = <output[^>]*>0.10</output><input[^>]*>.*</label>", markup(), flags=re.S)
+    assert "<span>0.10</span><span>0.50</span></span></label>" in markup()
+    assert "&lt;b&gt; of x<sub>1</sub> = <output" in markup(label="<b> of x_1")
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
@@ -129,23 +160,16 @@ def test_the_markup_is_deterministic_and_leaves_no_figure_open() -> None:
     assert not plt.get_fignums()
 
 
-def displayed(monkeypatch: pytest.MonkeyPatch, static: bool, **changes: Any) -> Any:
-    seen: list[Any] = []
-    monkeypatch.setenv("TOPICLIB_STATIC", "1" if static else "0")
-    monkeypatch.setattr("IPython.display.display", seen.append)
-    slider(frame, VALUES, **{**OPTIONS, **changes})
-    (widget,) = seen
-    return widget
+def displayed(static: bool, **changes: Any) -> Any:
+    return output(static, lambda: slider(frame, VALUES, **{**OPTIONS, **changes}))
 
 
-def test_the_static_page_gets_the_markup(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = displayed(monkeypatch, static=True, form=".2f", start=1)
-    assert isinstance(shown, HTML)
-    assert shown.data == markup(1)
+def test_the_static_page_gets_the_markup() -> None:
+    assert isinstance(displayed(static=True), HTML)
 
 
-def test_with_a_kernel_moving_the_slider_draws_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    box = displayed(monkeypatch, static=False)
+def test_with_a_kernel_moving_the_slider_draws_anew() -> None:
+    box = displayed(static=False)
     control, picture, text, caption = box.children
     assert isinstance(control, ipywidgets.SelectionSlider)
     assert control.value == 0.1
@@ -162,8 +186,8 @@ def test_with_a_kernel_moving_the_slider_draws_anew(monkeypatch: pytest.MonkeyPa
     assert not plt.get_fignums()
 
 
-def test_live_and_static_show_the_same_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    box = displayed(monkeypatch, static=False, start=2)
+def test_live_and_static_show_the_same_picture() -> None:
+    box = displayed(static=False, start=2)
     assert base64.b64decode(frames(markup())[2]["src"].split(",")[1]) == bytes(box.children[1].value)
 
 
@@ -220,9 +244,9 @@ def test_a_frame_must_return_figure_and_sentence(bad: Any, static: bool, monkeyp
         ({"label": ""}, ValueError, "label = '': must not be empty"),
     ],
 )
-def test_bad_options(changes: dict[str, Any], error: Any, message: str, static: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_options(changes: dict[str, Any], error: Any, message: str, static: bool) -> None:
     with pytest.raises(error) as caught:
-        displayed(monkeypatch, static, **changes)
+        displayed(static, **changes)
     assert str(caught.value).startswith(message)
 
 
@@ -245,3 +269,97 @@ def test_is_static_follows_the_environment(setting: str | None, expected: bool, 
     else:
         monkeypatch.setenv("TOPICLIB_STATIC", setting)
     assert is_static() == expected
+
+
+def test_several_sliders_have_a_frame_for_each_position_of_one_with_the_others_at_their_start() -> None:
+    found = frames(pair_markup())
+    assert [f["labels"] for f in found] == [["0.1", "10"], ["0.25", "10"], ["0.5", "10"], ["0.25", "5"]]
+    assert [f["at"] for f in found] == [[0, 1], [1, 1], [2, 1], [1, 0]]
+    assert [f["text"] for f in found] == ["p_m 0.1, T 10.", "p_m 0.25, T 10.", "p_m 0.5, T 10.", "p_m 0.25, T 5."]
+    assert found[1]["src"] == found[3]["src"] != found[0]["src"]
+
+
+def test_the_page_says_whether_sliders_put_each_other_back() -> None:
+    star, grid = tags(pair_markup()), tags(pair_markup(grid=True))
+    assert "data-star" in star[0][1]
+    assert "data-star" not in grid[0][1]
+    assert "puts the others back" in pair_markup()
+    assert "puts the others back" not in pair_markup(grid=True)
+    assert [a["value"] for tag, a in star if tag == "input"] == ["1", "1"]
+
+
+def test_a_grid_has_every_combination() -> None:
+    assert [f["at"] for f in frames(pair_markup(grid=True))] == [[p, t] for p in range(3) for t in range(2)]
+
+
+def test_with_a_kernel_several_sliders_move_freely() -> None:
+    box = output(False, lambda: sliders(pair_frame, PAIR, **PAIR_OPTIONS))
+    first, second, picture, text, _ = box.children
+    assert (first.value, second.value, text.value) == (0.25, 10, "p_m 0.25, T 10.")
+    before = bytes(picture.value)
+    first.value, second.value = 0.5, 5
+    assert text.value == "p_m 0.5, T 5."
+    assert bytes(picture.value) != before
+
+
+def test_with_a_kernel_a_failure_of_several_names_all_values() -> None:
+    def fragile(p_m: float, T: int) -> tuple[Figure, str]:
+        if T == 5:
+            raise ZeroDivisionError("five")
+        return pair_frame(p_m, T)
+
+    box = output(False, lambda: sliders(fragile, PAIR, **PAIR_OPTIONS))
+    box.children[1].value = 5
+    assert box.children[3].value == "There is no picture for p_m = 0.25, T = 5: ZeroDivisionError: five"
+
+
+@pytest.mark.parametrize(("options", "button", "itself"), [({}, 0, 0), ({"play": True}, 1, 0), ({"autoplay": True}, 1, 1)])
+def test_only_a_slider_that_plays_has_a_button(options: dict[str, bool], button: int, itself: int) -> None:
+    found = tags(markup(**options))
+    assert sum(tag == "button" for tag, _ in found) == button
+    assert ("data-autoplay" in found[0][1]) == itself
+
+
+def test_with_a_kernel_the_player_moves_the_slider_and_the_slider_the_player() -> None:
+    control, player, _, text, _ = displayed(static=False, play=True, start=1).children
+    assert (player.min, player.max, player.value) == (0, 2, 1)
+    player.value = 2
+    assert control.value == 0.5
+    assert "At 0.5 the share" in text.value
+    control.value = 0.1
+    assert player.value == 0
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_a_frame_of_several_must_return_figure_and_sentence(static: bool) -> None:
+    def bad(p_m: float, T: int) -> Any:
+        return p_m * T
+
+    with pytest.raises(TypeError, match=r"^frame\(p_m=0\.\d+, T=10\) = 2\.5|1\.0: must be \(figure, one sentence\)$"):
+        output(static, lambda: sliders(bad, PAIR, **PAIR_OPTIONS))
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize(
+    ("values", "changes", "error", "message"),
+    [
+        ([1, 2], {}, TypeError, "values = [1, 2]: must be a dict"),
+        (PAIR, {"start": 3}, TypeError, "start = 3: must be a dict"),
+        (PAIR, {"start": {"p_m": 0.1}}, ValueError, "start has ['p_m'] for values of ['p_m', 'T']: both must have the same keys"),
+        (
+            {"p_m": [1, 2]},
+            {"start": {"p_m": 1}},
+            ValueError,
+            "start has ['p_m'] for values of ['p_m']: both must have the same keys",
+        ),
+        (PAIR, {"start": {"p_m": 0.2, "T": 5}}, ValueError, "start['p_m'] = 0.2: must be one of values['p_m'], [0.1, 0.25, 0.5]"),
+        (PAIR | {"T": [5]}, {}, ValueError, "values['T'] has 1 entries: must have at least two"),
+        (PAIR | {"T": 5}, {}, TypeError, "values['T'] = 5: must be a sequence of at least two positions"),
+        (PAIR, {"form": "d"}, ValueError, "form = 'd': must be a format specification that fits 0.1 "),
+        (PAIR, {"alt": ""}, ValueError, "alt = '': must not be empty"),
+    ],
+)
+def test_bad_options_of_several(values: Any, changes: dict[str, Any], error: Any, message: str, static: bool) -> None:
+    with pytest.raises(error) as caught:
+        output(static, lambda: sliders(pair_frame, values, **{**PAIR_OPTIONS, **changes}))
+    assert str(caught.value).startswith(message)

@@ -173,9 +173,9 @@ def _markup() -> ModuleType:
 def _named(notebook: Any) -> Iterator[str]:
     """Identifiers that a chapter's cells will give their outputs: figures, sliders, claims."""
     from topiclib.plotting import show
-    from topiclib.widgets import slider
+    from topiclib.widgets import slider, sliders
 
-    places = {f.__name__: list(inspect.signature(f).parameters).index("name") for f in (show, slider)}
+    places = {f.__name__: list(inspect.signature(f).parameters).index("name") for f in (show, slider, sliders)}
     yield from (f"claim-{name}" for name in claims_of(notebook)[0])
     for cell in notebook.cells:
         code = re.sub(r"^[%!].*$", "", cell.source, flags=re.M) if cell.cell_type == "code" else ""

@@ -31,7 +31,7 @@ MAX_STATEMENTS = 20_000
 MAX_WORK = 1_000_000
 """Bindings of names that are looked at to find one answer: some seconds; a chapter has a thousandth of that."""
 ANSWER_ON_PAPER = re.compile(r"\*{0,2}Answer to (?:paper )?exercise ([\w.-]*\w):?\*{0,2}", re.I)
-HARMLESS = {"print", "display", "check", "claim", "show", "slider", "help"}
+HARMLESS = {"print", "display", "check", "claim", "show", "slider", "sliders", "help"}
 """Calls that change nothing of what they are given."""
 
 
