@@ -30,6 +30,7 @@ lint: env ## ruff, mypy, the form of the notebooks, the map of results
 	@$(RUN) -m tools.chapter_table check
 	@$(RUN) -m tools.results_map check
 	@$(RUN) -m tools.objectives check
+	@$(RUN) -m tools.chapter_map check
 
 unit: env ## the unit tests
 	@$(RUN) -m pytest -q -n $(JOBS)
@@ -44,6 +45,7 @@ notebooks: env ## bring generated cells and the map of results up to date, clear
 	@$(RUN) -m tools.results_map sync
 	@$(RUN) -m tools.check_exercises sync
 	@$(RUN) -m tools.objectives sync
+	@$(RUN) -m tools.chapter_map sync
 
 student: env ## notebooks to hand out, for CHAPTER=... or all; CLASS_SEED=... gives a class its own variants (OUT=folder)
 	@$(RUN) -m tools.editions $(CHAPTER) $${CLASS_SEED:+--class-seed="$$CLASS_SEED"} $${OUT:+--out="$$OUT"}

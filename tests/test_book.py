@@ -13,7 +13,7 @@ import pytest
 from tools.notebooks import CHECKED_TAG, synced, write
 from tools.settings import PLACEHOLDER, ROOT, setup_cell
 
-TOC = "format: jb-book\nroot: book/small\nchapters:\n  - file: book/references\n"
+TOC = "format: jb-book\nroot: book/small\nchapters:\n  - file: book/references\n  - file: book/claims\n  - file: book/about\n"
 TEXT = """# Small
 
 > **In this chapter**
@@ -31,7 +31,7 @@ CODE = 'claim("half", 0.5, "0.5")\n'
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project whose book is one small chapter."""
-    pages = ("*.ipynb", "results_map.md", "for_instructors.md", "larger_machines.md", "mutation_table.md", "objectives.md")
+    pages = ("*.ipynb", "07_related_work.md", "results_map.md", "for_instructors.md", "larger_machines.md", "map.md", "mutation_table.md", "objectives.md")
     keep = shutil.ignore_patterns(".venv", ".git", "_build", *pages, "__pycache__", ".*_cache", "*.egg-info")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=keep)
     (tmp_path / "copy" / "_toc.yml").write_text(TOC)

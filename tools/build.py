@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -23,13 +24,18 @@ from tools.execute import ANSI, execute
 from tools.leaks import scan
 from tools.ledger import executed, write_ledger
 from tools.notebooks import chapters
-from tools.settings import BOOK, PLACEHOLDER, ROOT, repository
+from tools.pictures import take_out
+from tools.previews import write_previews
+from tools.print_version import write_print
+from tools.settings import BOOK, PLACEHOLDER, ROOT, contents, repository, version
 from tools.site import site_findings
 
 BUILD = ROOT / "_build"
 CACHE = BUILD / ".jupyter_cache"
 CALL = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
 READING = re.compile(r"reading sources\.\.\. \[ *(\d+)%\] (\S+)")
+NOT_PRINTED = ("claims", "for_instructors", "objectives", "mutation_table")
+"""Pages that the page to print leaves out: tables to search in, and what only a class needs."""
 JOBS = 2
 """Chapters that are executed at the same time."""
 
@@ -116,6 +122,23 @@ def render(log: Path) -> int:
     return process.returncode
 
 
+def finish(site: Path) -> None:
+    """Make of Jupyter Book's pages the site: pictures in files, previews of links, the page to print, the notebooks for Colab."""
+    take_out(site)
+    write_previews(site)
+    write_print(site, [name for name in contents() if name not in NOT_PRINTED])
+    write_editions(site / "colab")
+    (site / ".nojekyll").touch()  # GitHub's Pages leave out folders that begin with an underscore, unless told
+
+
+def archive(site: Path) -> None:
+    """Put the whole site into one file, to be taken where there is no network."""
+    name = f"how-transformers-learn-topic-structure-{version()}"
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:  # whole or not at all
+        made = shutil.make_archive(str(Path(folder) / name), "zip", site.parent, site.name)
+        Path(made).replace(BUILD / f"{name}.zip")
+
+
 def source_findings() -> list[str]:
     """What is wrong before anything runs: chapters out of form, numbers without a claim, pages outside the contents,
     results without a test or a chapter, a table of chapters that is out of step.
@@ -144,15 +167,16 @@ def main() -> int:
                 print("A chapter's kernel died: out of memory, or a cell ended the process", file=sys.stderr)
             print(f"The build failed: {len(failed)} chapters", file=sys.stderr)
             return 1
+        findings = write_ledger(BUILD, CACHE)
         print("Rendering the book", flush=True)
         log = BUILD / "build.log"
         if status := render(log):
             print(f"The build failed; everything it said is in {log}", file=sys.stderr)
             return status
-        write_editions(BUILD / "html" / "colab")
-        (BUILD / "html" / ".nojekyll").touch()  # GitHub's Pages leave out folders that begin with an underscore, unless told
+        finish(BUILD / "html")
         _, leaks = scan([BUILD / "html"])
-        findings = [*site_findings(BUILD / "html"), *map(str, leaks), *write_ledger(BUILD, CACHE)]
+        findings += [*site_findings(BUILD / "html"), *map(str, leaks)]
+        archive(BUILD / "html")
     except KeyboardInterrupt:
         print("\nInterrupted. Run the same command again: finished chapters are kept.", file=sys.stderr)
         return 130

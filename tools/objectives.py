@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-
-import yaml
 
 from exercises.catalogue import PAPER
 from exercises.format import Task
 from tools.editions import tasks_of
 from tools.notebooks import read
-from tools.settings import BOOK, ROOT
+from tools.settings import BOOK, ROOT, contents
 
 PAGE = BOOK / "objectives.md"
 HEAD = """# Map of exercises
@@ -23,11 +20,7 @@ others in the web book. Those on paper have ten points each, those with code one
 
 def order() -> list[str]:
     """The chapters in the order of the contents."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    found = [contents["root"]]
-    for chapter in contents["chapters"]:
-        found += [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
-    return [Path(name).name for name in found if (ROOT / f"{name}.ipynb").exists()]
+    return [name for name in contents() if (BOOK / f"{name}.ipynb").exists()]
 
 
 def title(chapter: str) -> str:

@@ -285,7 +285,8 @@ def row(entry: Entry) -> str:
     # A sentence begins with a capital, but for a symbol.
     states = re.sub(r"^[a-z]{2,}\b", lambda word: word[0].capitalize(), result.states)
     label = result.paper.removeprefix(BEYOND).strip(" .:,") if result.paper.startswith(BEYOND) else result.paper
-    function = f"`{result.function}`" + (f"<br>in `{entry.module}`" if entry.module else "")
+    # The box of the result leads here
+    function = f'<span id="map-{result.function}"></span>`{result.function}`' + (f"<br>in `{entry.module}`" if entry.module else "")
     held = [
         f"{_code(file)}: " + (", ".join(map(_code, names)) if len(names) <= FEW else f"{in_words(len(names))} tests")
         for file, names in entry.tests.items()

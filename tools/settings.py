@@ -20,6 +20,15 @@ def version() -> str:
     return match[1]
 
 
+def contents() -> list[str]:
+    """The names of all pages, in the order of ``_toc.yml``."""
+    tree = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    found = [tree["root"]]
+    for chapter in tree["chapters"]:
+        found += [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
+    return [Path(name).name for name in found]
+
+
 def repository() -> str:
     """The public address of the repository: ``repository.url`` in ``_config.yml``, the only place that holds it."""
     url: str = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]

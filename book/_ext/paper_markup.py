@@ -3,8 +3,11 @@
 - A block quote that begins with bold 'Theorem 1', 'Lemma 1', 'Exercise 3.1-...', 'In this chapter' and the like
   becomes a box, with an identifier for links (``#theorem-1``).
 - A displayed equation with ``\\tag{5}`` gets the identifier ``equation-5``; numbers are the paper's.
+- A box that states a result of the map gets a line that leads to its functions and their tests.
 - Identifiers in HTML (figures, claims, sliders) can be linked to with ``[text](#id)`` and ``[text](other.ipynb#id)``.
 - Once the repository has a public address, a chapter's page has a button that opens it in Colab.
+- The search finds what is named so ('Theorem 2'), and works where the pages are read as files.
+- Screen readers get names for the theme's arrows that fold the contents.
 - The folded solutions of self-study exercises are put in behind them (only here, not in the notebooks).
 A link to an identifier that is not there is a warning, so with ``-W`` it fails the build.
 """
@@ -19,15 +22,18 @@ from typing import Any
 
 from docutils import nodes
 from docutils.transforms import Transform
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinxcontrib.bibtex.nodes import bibliography
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import topiclib.theory  # noqa: F401  enters its results
 from exercises.catalogue import PAPER, TASKS
 from tools.colab import launch_address
 from tools.settings import site
+from topiclib.theory.results import RESULTS
 
 LOGGER = logging.getLogger(__name__)
 PAPER_KINDS = ("Theorem", "Lemma", "Definition", "Assumption", "Remark", "Claim", "Proof")
@@ -42,6 +48,20 @@ HTML_ID = re.compile(r"""\sid=["']([A-Za-z][\w\-.]*)["']""")
 def identifier(title: str) -> str:
     """``theorem-1`` for Theorem 1, ``equation-a-8`` for equation A.8."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def functions_line(ident: str, docname: str) -> str:
+    """A line that leads from a result's box to its functions in the map of results; nothing for a box that states none."""
+    if not BIBLIOGRAPHY.with_name("results_map.md").exists():
+        return ""
+    place = f"{Path(docname).name}.ipynb#{ident}"
+    found = [
+        result.function
+        for result in RESULTS.values()
+        if result.chapter == place or re.match(rf"{re.escape(ident)}(-|$)", identifier(result.paper))
+    ]
+    links = ", ".join(f'<a href="results_map.html#map-{name}"><code>{name}</code></a>' for name in found)
+    return f'<p class="tl-box-code">In code, with its tests: {links}</p>' if found else ""
 
 
 class PaperMarkup(Transform):
@@ -84,6 +104,8 @@ class PaperMarkup(Transform):
             self.name(box, f"{kind} {number}", quote)
         first["classes"].append("tl-box-title")
         box += quote.children
+        if number and (line := functions_line(identifier(f"{kind} {number}"), self.document.settings.env.docname)):
+            box += nodes.raw("", line, format="html")
         quote.replace_self(box)
 
     def name(self, node: nodes.Element, title: str, source: nodes.Element) -> None:
@@ -96,6 +118,8 @@ class PaperMarkup(Transform):
             return
         node["ids"].append(ident)
         self.slugs[ident] = (source.line, ident, title)
+        # Sphinx's search leaves out numbers, but not in entries of the index.
+        source.parent.insert(source.parent.index(source), addnodes.index(entries=[("single", title, ident, "main", None)]))
 
     def equation(self, block: nodes.math_block) -> None:
         """Name an equation by its tag, and keep Sphinx from wrapping it (a tag cannot stand inside ``split``)."""
@@ -136,6 +160,32 @@ def drop_thebe(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any)
     ]
 
 
+def name_folds(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any) -> None:
+    """Give each arrow that folds a part of the contents a name that can be read aloud."""
+    made_by_theme = context.get("generate_toctree_html")
+    if made_by_theme is None:
+        return
+
+    def named(*arguments: Any, **options: Any) -> Any:
+        contents = made_by_theme(*arguments, **options)
+        for summary in contents.select("li > details > summary"):
+            summary["aria-label"] = f"Sections of {summary.find_parent('li').a.get_text()}"
+        return contents
+
+    context["generate_toctree_html"] = named
+
+
+def search_files(app: Sphinx, pagename: str, _: str, __: dict[str, Any], ___: Any) -> None:
+    """Where the pages are files, results come without excerpts: a browser may not read one file for another."""
+    if pagename == "search":
+        app.add_js_file(None, body="if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;")
+
+
+def start_in_the_readers_colours(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any) -> None:
+    """Light or dark as the reader's system has it; with no mode at all the theme logs an error on the first visit."""
+    context["default_mode"] = "auto"
+
+
 def enable_buttons(_: Sphinx, config: Any) -> None:
     """Buttons that lead to the repository, once it has an address: nobody meets a dead one before."""
     if site() is not None:
@@ -158,4 +208,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", enable_buttons)
     app.connect("html-page-context", add_launch_button, priority=502)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("html-page-context", name_folds, priority=900)
+    app.connect("html-page-context", search_files)
+    app.connect("html-page-context", start_in_the_readers_colours, priority=100)
     return {"version": "1", "parallel_read_safe": True}

@@ -1,0 +1,197 @@
+"""What the build makes of Jupyter Book's pages: pictures in files, previews, the ledger, the map of chapters, the page to print."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from lxml import html
+from PIL import Image
+
+from tools import chapter_map, ledger_page, pictures
+from tools.chapter_map import Card
+from tools.previews import LONGEST, write_previews
+from tools.print_version import write_print
+from tools.settings import ROOT, version
+
+CLAIM = {
+    "chapter": "preface", "name": "p-m", "value": 0.15, "says": "0.15", "tol": 0.01, "bound": "equal", "paper": "0.15",
+    "seeds": [0, 1], "note": "spread < 0.01",
+}  # fmt: skip
+
+
+def png(width: int = 40, height: int = 30, noise: bool = False) -> bytes:
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 255, (height, width, 3), dtype=np.uint8) if noise else np.full((height, width, 3), 200, dtype=np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, format="png")
+    return buffer.getvalue()
+
+
+def address(content: bytes, kind: str = "png") -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" height="72pt" version="1.1" width="144pt"></svg>'
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / "book").mkdir()
+    return tmp_path
+
+
+def test_pictures_become_files_with_their_size_and_the_same_pixels(site: Path) -> None:
+    page, content = site / "book" / "a.html", png()
+    frames = json.dumps([{"src": address(content)}, {"src": address(png(noise=True))}])
+    page.write_text(f'<img alt="x" src="{address(content)}"><img alt="y" src="{address(SVG, "svg+xml")}"><script>{frames}</script>')
+    (site / "index.html").write_text(f'<img alt="x" src="{address(content)}">')
+    pictures.take_out(site)
+    text = page.read_text()
+    assert "data:" not in text
+    sizes = re.findall(r'<img alt="." width="(\d+)" height="(\d+)" decoding="async" loading="lazy" src="\.\./_images/[\w.]+"', text)
+    assert sizes == [("40", "30"), ("192", "96")]
+    sources = [site / "book" / source for source in re.findall(r'"src": "([^"]+)"', text)]
+    assert [np.asarray(Image.open(source).convert("RGB")).shape for source in sources] == [(30, 40, 3)] * 2
+    kept = np.asarray(Image.open(sources[1]).convert("RGB"))
+    assert np.array_equal(kept, np.asarray(Image.open(io.BytesIO(png(noise=True)))))
+    assert 'src="_images/' in (site / "index.html").read_text()
+    assert len(list((site / "_images").iterdir())) == 3  # the picture that stands twice is one file
+
+
+def test_a_webp_is_taken_only_where_it_is_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pictures.smaller(png())[1] == "webp"
+    content = png()
+
+    def large(self: Image.Image, target: io.BytesIO, **_: object) -> None:
+        target.write(b"0" * (len(content) + 1))
+
+    monkeypatch.setattr(Image.Image, "save", large)
+    assert pictures.smaller(content) == (content, "png")
+
+
+PAGE = """<!DOCTYPE html><html data-content_root="../"><head><title>t</title><script src="../_static/mathjax/tex-chtml.js"></script>
+<script src="../_static/other.js"></script></head><body><article class="bd-article">{}</article></body></html>"""
+
+
+def found_in(site: Path, page: str) -> dict[str, str]:
+    text = (site / "_static" / "previews" / f"{page}.js").read_text()
+    assert text.startswith(f'tlPreviews["{page}"] = ')
+    found: dict[str, str] = json.loads(text.split(" = ", 1)[1].rstrip(";\n"))
+    return found
+
+
+def test_a_preview_is_what_the_link_leads_to(site: Path) -> None:
+    (site / "book" / "a.html").write_text(
+        PAGE.format(
+            '<section id="part"><h1>A title<a class="headerlink" href="#part">#</a></h1><p>It begins.</p><p>It goes on.</p>'
+            '<div class="tl-box" id="theorem-1"><p>True, <a href="#part">here</a>.</p><details>secret</details></div>'
+            '<div class="tl-assertion" id="claim-x">0.5</div><p id="unasked">no</p></section>'
+        )
+    )
+    (site / "book" / "b.html").write_text(
+        PAGE.format(
+            '<a href="a.html#theorem-1">1</a><a href="a.html#claim-x">2</a><a href="a.html#part">3</a><a href="a.html#gone">4</a>'
+        )
+    )
+    (site / "book" / "glossary.html").write_text(
+        PAGE.format('<table><tr id="symbol-t"><td>T</td><td>number of topics</td></tr></table>')
+    )
+    write_previews(site)
+    found = found_in(site, "a")
+    assert set(found) == {"theorem-1", "claim-x", "part"}
+    assert 'href="a.html#part"' in found["theorem-1"]
+    assert "secret" not in found["theorem-1"]
+    assert "id=" not in "".join(found.values())
+    assert "Asserted in: A title" in found["claim-x"]
+    assert "It begins." in found["part"]
+    assert "It goes on." not in found["part"]
+    assert "number of topics" in found_in(site, "glossary")["symbol-t"]
+
+
+def test_a_long_preview_ends_early_and_says_so(site: Path) -> None:
+    parts = "".join(f"<p>{number} {'word ' * 40}</p>" for number in range(100))
+    (site / "book" / "a.html").write_text(
+        PAGE.format(f'<div class="tl-box" id="theorem-1">{parts}</div><a href="#theorem-1">1</a>')
+    )
+    write_previews(site)
+    found = found_in(site, "a")["theorem-1"]
+    assert len(found) < LONGEST + 200
+    assert found.count("tl-card-more") == 1
+    assert "0 word" in found
+
+
+def test_the_page_to_print_has_every_article_and_its_answers_at_the_end(site: Path) -> None:
+    (site / "book" / "a.html").write_text(
+        PAGE.format(
+            '<h1 id="top">A</h1><p>Before.</p><details><summary>Answer</summary><p>Because.</p></details><p>After.</p>'
+            '<details class="hide"><summary>code</summary>drawing</details>'
+            '<a href="b.html#top">to b</a><a href="c.html#top">to c</a>'
+            '<img alt="x" loading="lazy" src="../_images/x.svg"><input type="range"><script>1</script>'
+        )
+    )
+    (site / "book" / "b.html").write_text(PAGE.format('<h1 id="top">B</h1>'))
+    write_print(site, ["a", "b"])
+    text = (site / "book" / "print.html").read_text()
+    root = html.document_fromstring(text)
+    assert [article.get("id") for article in root.cssselect("article[id]")] == ["a", "b"]
+    assert 'href="#b--top"' in text
+    assert 'href="c.html#top"' in text
+    assert text.index("Before.") < text.index("After.") < text.index("Answers and solutions") < text.index("Because.")
+    assert "drawing" not in text
+    assert "lazy" not in text
+    assert "other.js" not in text
+    assert "mathjax" in text
+    assert not root.cssselect("input")
+    names = [element.get("id") for element in root.cssselect("[id]")]
+    assert len(names) == len(set(names))
+    assert {link.get("href")[1:] for link in root.cssselect("a[href^='#']")} <= set(names)
+
+
+def test_the_ledger_has_a_row_for_each_claim_that_leads_to_its_cell() -> None:
+    text = ledger_page.tables([CLAIM, {**CLAIM, "name": "other", "paper": None, "bound": "at most"}])
+    assert "**2 claims, each asserted by a cell that ran; 0 are unasserted.** 1 of them" in text
+    assert '<a href="preface.html#claim-p-m">p m</a>' in text
+    assert "<td>± 0.01</td>" in text
+    assert "at most (± 0.01)" in text
+    assert "spread &lt; 0.01" in text
+    assert text.count("<tr data-paper") == 1
+
+
+def cards(**before: tuple[str, ...]) -> dict[str, Card]:
+    return {name: Card(name, parts, 10, "5 s", "you know") for name, parts in before.items()}
+
+
+def test_arrows_leave_out_what_is_needed_through_another() -> None:
+    found = cards(a=(), b=("a",), c=("a", "b"), d=("a",), e=())
+    assert chapter_map.arrows(found) == {"a": [], "b": ["a"], "c": ["b"], "d": ["a"], "e": []}
+    assert chapter_map.rows(found, chapter_map.arrows(found)) == [["a"], ["b", "d"], ["c"]]
+    chain = cards(a=(), b=("a",), c=("b",))
+    assert chapter_map.rows(chain, chapter_map.arrows(chain)) == [["a", "b", "c"]]
+
+
+def test_chapters_that_need_each_other_are_an_error() -> None:
+    with pytest.raises(ValueError, match="a needs itself"):
+        chapter_map.needed_first(cards(a=("b",), b=("a",)), "a")
+
+
+def test_no_arrow_of_the_books_map_leads_up() -> None:
+    found = chapter_map.cards()
+    links = chapter_map.arrows(found)
+    place = {name: (row, column) for row, names in enumerate(chapter_map.rows(found, links)) for column, name in enumerate(names)}
+    for name, parts in links.items():
+        for part in parts:
+            row, column = place[part]
+            assert place[name] == (row, column + 1) or place[name][0] > row, (part, name)
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == version()
+    assert citation["references"][0]["title"].startswith("How Do Transformers Learn Topic Structure")

@@ -1,0 +1,190 @@
+"""The map of the chapters, from their cards: ``python -m tools.chapter_map sync`` writes ``book/map.md``, ``check`` compares.
+
+A drawing with an arrow from what a chapter needs to the chapter, and below it the same as a table, with minutes and aims.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tools.notebooks import read
+from tools.objectives import order, title
+from tools.settings import BOOK, ROOT
+
+PAGE = BOOK / "map.md"
+CARD = re.compile(r"\*\*(Paper|Time|Before|After):\*\* (.*)")
+MINUTES = re.compile(r"(\d+) minutes to read; the cells run in about (\d+ (?:s|minutes))")
+CHAPTER = re.compile(r"\((\w+)\.ipynb")
+ACROSS = 4
+"""Boxes in a row, so that they can be read on a page of text."""
+WIDE, HIGH, GAP, BETWEEN = 180, 62, 24, 40
+
+HEAD = """\
+# Map of the chapters
+
+An arrow leads from a chapter to those that build on it; what a chapter needs through another is left out. Sections 1 to 5 are the
+paper's argument, Sections 6 to 9 the experiments, the appendices the proofs. Each box has the minutes to read, and what the cells
+take to run on two CPU cores.
+
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a chapter's card says: the chapters needed before, minutes to read, the time that the cells run, the aim."""
+
+    title: str
+    before: tuple[str, ...]
+    minutes: int
+    runs: str
+    after: str
+
+
+def cards() -> dict[str, Card]:
+    """Every chapter's card, in the order of the book."""
+    found: dict[str, Card] = {}
+    names = order()
+    for name in names:
+        lines = dict(CARD.findall(read(BOOK / f"{name}.ipynb").cells[0].source))
+        time = MINUTES.search(lines["Time"])
+        if time is None:
+            raise ValueError(
+                f"{name}: the card's time is {lines['Time']!r}, must be 'N minutes to read; the cells run in about N s ...'"
+            )
+        before = tuple(dict.fromkeys(part for part in CHAPTER.findall(lines["Before"]) if part in names and part != name))
+        found[name] = Card(title(name), before, int(time[1]), time[2], lines["After"])
+    return found
+
+
+def needed_first(found: Mapping[str, Card], name: str) -> set[str]:
+    """All chapters that ``name`` needs, through others too; ValueError where chapters need each other."""
+    seen: set[str] = set()
+    waiting = list(found[name].before)
+    while waiting:
+        if (part := waiting.pop()) == name:
+            raise ValueError(f"{name} needs itself, through the chapters that its card names under 'Before'")
+        if part not in seen:
+            seen.add(part)
+            waiting += found[part].before
+    return seen
+
+
+def arrows(found: Mapping[str, Card]) -> dict[str, list[str]]:
+    """Chapter -> the chapters it needs and does not need through another."""
+    return {
+        name: [part for part in card.before if not any(part in needed_first(found, other) for other in card.before)]
+        for name, card in found.items()
+    }
+
+
+def rows(found: Mapping[str, Card], links: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The chapters in rows: arrows lead down, or to the right where each chapter of a row needs the one before it.
+
+    A chapter that needs none and that none needs, such as the errata, has no box.
+    """
+    depth: dict[str, int] = {}
+    for name in sorted(found, key=lambda name: len(needed_first(found, name))):
+        depth[name] = 1 + max((depth[part] for part in links[name]), default=-1)
+    needed = {part for parts in links.values() for part in parts}
+    levels: list[list[str]] = [[] for _ in range(1 + max(depth.values()))]
+    for name in found:
+        if links[name] or name in needed:
+            levels[depth[name]].append(name)
+    result: list[list[str]] = []
+    chain: list[str] = []
+    for level in levels:
+        if len(level) == 1 and (not chain or chain[-1] in links[level[0]]) and len(chain) < ACROSS:
+            chain.append(level[0])
+            continue
+        result += [chain] if chain else []
+        chain = level if len(level) == 1 else []
+        if not chain:
+            result += [level[start : start + ACROSS] for start in range(0, len(level), ACROSS)]
+    return result + ([chain] if chain else [])
+
+
+def box(name: str, card: Card, x: float, y: float) -> str:
+    """A chapter's box with its title, which leads to it, and its times."""
+    lines = textwrap.wrap(card.title, 27)
+    lines = [*lines[:1], textwrap.shorten(" ".join(lines[1:]), 27, placeholder="…")] if len(lines) > 1 else lines
+    middle, top = x + WIDE / 2, y + (19 if len(lines) > 1 else 26)
+    spans = "".join(
+        f'<text class="tl-map-title" x="{middle:g}" y="{top + 15 * number:g}">{html.escape(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+    times = f'<text class="tl-map-time" x="{middle:g}" y="{y + HIGH - 9:g}">{card.minutes} min · {card.runs}</text>'
+    frame = f'<rect x="{x:g}" y="{y:g}" width="{WIDE}" height="{HIGH}" rx="5"/>'
+    return f'<a href="{name}.html" aria-label="{html.escape(card.title)}">{frame}{spans}{times}</a>'
+
+
+def drawing(found: Mapping[str, Card]) -> str:
+    """The map as SVG."""
+    links = arrows(found)
+    ordered = rows(found, links)
+    width = ACROSS * WIDE + (ACROSS - 1) * GAP
+    at: dict[str, tuple[float, float]] = {}
+    for number, names in enumerate(ordered):
+        start = (width - len(names) * WIDE - (len(names) - 1) * GAP) / 2
+        at |= {name: (start + k * (WIDE + GAP), 4 + number * (HIGH + BETWEEN)) for k, name in enumerate(names)}
+    curves = []
+    for name, parts in links.items():
+        for part in parts:
+            (x, y), (u, w) = at[part], at[name]
+            if y == w:
+                curves.append(f'<path d="M{x + WIDE:g} {y + HIGH / 2:g}L{u - 2:g} {y + HIGH / 2:g}" marker-end="url(#tl-arrow)"/>')
+                continue
+            x, y, u, bend = x + WIDE / 2, y + HIGH, u + WIDE / 2, BETWEEN * 0.8
+            curves.append(
+                f'<path d="M{x:g} {y:g}C{x:g} {y + bend:g} {u:g} {w - bend:g} {u:g} {w - 2:g}" marker-end="url(#tl-arrow)"/>'
+            )
+    height = len(ordered) * (HIGH + BETWEEN) - BETWEEN + 8
+    arrow = (
+        '<defs><marker id="tl-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path d="M0 0L8 4L0 8z"/></marker></defs>'
+    )
+    boxes = "\n".join(box(name, found[name], *place) for name, place in at.items())
+    label = "Map of the chapters; the table below says the same"
+    return (
+        f'<div class="tl-map">\n<svg viewBox="0 0 {width} {height}" role="group" aria-label="{label}">\n{arrow}\n'
+        + "\n".join(curves)
+        + f"\n{boxes}\n</svg>\n</div>\n"
+    )
+
+
+def table(found: Mapping[str, Card]) -> str:
+    """The same as a table."""
+    lines = ["| Chapter | To read | Cells run | Needs | Afterwards |", "|---|---|---|---|---|"]
+    for name, card in found.items():
+        needs = ", ".join(f"[{found[part].title.split(':')[0]}]({part}.ipynb)" for part in card.before) or "nothing"
+        lines.append(f"| [{card.title}]({name}.ipynb) | {card.minutes} min | {card.runs} | {needs} | {card.after} |")
+    return "\n".join(lines) + "\n"
+
+
+def page() -> str:
+    """The whole page."""
+    found = cards()
+    hours = round(sum(card.minutes for card in found.values()) / 60)
+    whole = f"## Minutes, needs and aims\n\nTo read all of it takes about {hours} hours, without the exercises.\n\n"
+    return HEAD + drawing(found) + "\n" + whole + table(found)
+
+
+def main(arguments: list[str]) -> int:
+    """Run ``sync`` or ``check``."""
+    if arguments == ["sync"]:
+        PAGE.write_text(page())
+    elif arguments != ["check"]:
+        print("usage: python -m tools.chapter_map sync|check", file=sys.stderr)
+        return 2
+    if not PAGE.exists() or PAGE.read_text() != page():
+        print(f"{PAGE.relative_to(ROOT)} is not in step: run 'make notebooks'", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,72 @@
+"""Take the pictures out of the rendered pages: files beside them do not hold up the text, and weigh less.
+
+A notebook's output must hold its pictures itself, as ``data:`` addresses; a page need not. PNGs become lossless WebPs where
+these are smaller. A picture that a page shows at once gets its size, so that the text below does not move when it comes.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from PIL import Image
+
+FOLDER = "_images"
+DATA = re.compile(r"data:image/(png|svg\+xml);base64,([A-Za-z0-9+/=]+)")
+SHOWN = re.compile(r'<img ([^>]*?)src="(data:image/(?:png|svg\+xml);base64,[A-Za-z0-9+/=]+)"')
+SVG_SIZE = re.compile(
+    rb'<svg [^>]*?width="([\d.]+)pt"[^>]*?height="([\d.]+)pt"|<svg [^>]*?height="([\d.]+)pt"[^>]*?width="([\d.]+)pt"'
+)
+POINT = 96 / 72
+"""CSS pixels in a point."""
+
+
+def smaller(png: bytes) -> tuple[bytes, str]:
+    """The same picture as a lossless WebP if that is smaller, and the ending of its name."""
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(png)).save(buffer, format="webp", lossless=True, quality=100, method=4)
+    return (buffer.getvalue(), "webp") if buffer.tell() < len(png) else (png, "png")
+
+
+def size(kind: str, content: bytes) -> tuple[int, int] | None:
+    """Width and height in CSS pixels; None for an SVG that does not say."""
+    if kind == "png":
+        return Image.open(io.BytesIO(content)).size
+    if match := SVG_SIZE.search(content[:4000]):
+        width, height = (match[1], match[2]) if match[1] else (match[4], match[3])
+        return round(float(width) * POINT), round(float(height) * POINT)
+    return None
+
+
+def take_out(site: Path) -> None:
+    """Put every picture of the site's pages into a file of its own, named by its content."""
+    folder = site / FOLDER
+    folder.mkdir(exist_ok=True)
+    written: dict[str, str] = {}
+
+    def name(kind: str, text: str) -> str:
+        if text not in written:
+            content, ending = base64.b64decode(text), "svg"
+            if kind == "png":
+                content, ending = smaller(content)
+            written[text] = f"{sha256(content).hexdigest()[:16]}.{ending}"
+            (folder / written[text]).write_bytes(content)
+        return written[text]
+
+    for path in sorted(site.rglob("*.html")):
+        if FOLDER in (parts := path.relative_to(site).parts) or "_static" in parts:
+            continue
+        to_folder = "../" * (len(parts) - 1) + FOLDER
+
+        def sized(match: re.Match[str]) -> str:
+            inner = DATA.fullmatch(match[2])
+            assert inner is not None
+            found = size(inner[1], base64.b64decode(inner[2]))
+            given = f'width="{found[0]}" height="{found[1]}" ' if found else ""
+            return f'<img {match[1]}{given}decoding="async" loading="lazy" src="{match[2]}"'
+
+        text = SHOWN.sub(sized, path.read_text())
+        path.write_text(DATA.sub(lambda match, to=to_folder: f"{to}/{name(match[1], match[2])}", text))
