@@ -378,7 +378,7 @@ EXERCISES = [
         objective="to work with the exact ridge solution, and to see that Theorem 2's small negative entry is a balance of two parts",
         prerequisites=(
             "[the exact ridge solution](appendix_c.ipynb#ridge)",
-            r"its eigenvalues $s_0$ and $\\kappa$ ([the spectrum](appendix_c.ipynb#the-spectrum))",
+            r"its eigenvalues $s_0$ and $\kappa$ ([the spectrum](appendix_c.ipynb#the-spectrum))",
         ),
         graded=True,
         function="silent_penalty",

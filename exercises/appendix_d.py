@@ -260,7 +260,7 @@ EXERCISES = [
         objective="to set up and solve the condition for a minimum at finite T",
         prerequisites=(
             "[the exact minimiser](appendix_d.ipynb#the-exact-minimiser)",
-            r"the fraction $\\theta_F(s)$ of attention that moves",
+            r"the fraction $\theta_F(s)$ of attention that moves",
         ),
         function="best_ratio",
         statement=r"""

@@ -537,7 +537,7 @@ PAPER: list[PaperExercise] = [
         statement=r"""
             The setting is Theorem 1's, with excess loss $L = \mathbb{E} \|\mathbf{W}^{E\top} \mathbf{W}^V \mathbf{W}^E \mathbf{x} + \mathbf{b} - \mathbf{p}_{\mathbf{w}}\|^2$, and gradient descent with small steps, $\dot{\mathbf{W}} = -\nabla L$. Let $\mathbf{z}$ be a vector that is 0 at [MASK], constant on the words of each topic,
             and of sum 0; then $\mathbf{x}^\top \mathbf{z} = a\, \mathbf{p}_{\mathbf{w}}^\top \mathbf{z}$ and $\mathbb{E}[\mathbf{x} \mathbf{x}^\top] \mathbf{z} = \kappa \mathbf{z}$. (a) Let $\mathbf{W}^V = \mathbf{I}$ be frozen. Show that $\mathbf{W}^E = 0$ is a stationary point, and that near it $\mathbf{W}^E \mathbf{z}$
-            grows like $e^{4 \kappa t / a}$. (b) Let $\mathbf{W}^V$ be trained too. Show that at $\mathbf{W}^E = 0$, $\mathbf{W}^V = 0$ all second derivatives vanish as well. (c) One direction obeys $L = \kappa (e - \frac{1}{a})^2$ with $e = w^2$ in case (a) and
+            grows like $\exp(4 \kappa t / a)$. (b) Let $\mathbf{W}^V$ be trained too. Show that at $\mathbf{W}^E = 0$, $\mathbf{W}^V = 0$ all second derivatives vanish as well. (c) One direction obeys $L = \kappa (e - \frac{1}{a})^2$ with $e = w^2$ in case (a) and
             $e = z w^2$ in case (b). Starting with all factors equal to a small $\varepsilon$, show that the clock at which $e = \frac{1}{2a}$ is at most a constant times $\ln \frac{1}{\varepsilon}$ in case (a), and lies between two constants times $\frac{1}{\varepsilon}$, up
             to a constant, in case (b). What does a start of half the size do to the number of SGD steps in each case?
         """,

@@ -70,8 +70,8 @@ EXERCISES: list[Exercise] = [
         ),
         function="rotation_between",
         statement=r"""
-            The caption of Figure 5 measures the rotation of a weight matrix as $\frac{1 - cs}{2}$, with $cs$ the cosine similarity
-            of the matrix at two steps, taken as two long vectors. `a` and `b` are arrays of the same shape, neither zero. Return
+            The caption of Figure 5 measures the rotation of a weight matrix as $\frac{1 - \text{cs}}{2}$, with $\text{cs}$ the
+            cosine similarity of the matrix at two steps, taken as two long vectors. `a` and `b` are arrays of the same shape, neither zero. Return
             the number.
         """,
         stub='''
