@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import io
 import json
 import re
@@ -195,3 +196,14 @@ def test_the_citation_is_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == version()
     assert citation["references"][0]["title"].startswith("How Do Transformers Learn Topic Structure")
+
+
+def test_the_box_of_a_result_leads_to_its_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    markup = importlib.import_module("paper_markup")
+    assert 'href="results_map.html#map-theorem2"' in markup.functions_line("theorem-2", "book/05_2_value_matrix")
+    assert "theorem2" not in markup.functions_line("theorem-1", "book/04_token_embeddings")
+    assert markup.functions_line("theorem-99", "book/05_2_value_matrix") == ""
+    page = (ROOT / "book" / "results_map.md").read_text()
+    for name in re.findall(r"#map-(\w+)", "".join(markup.functions_line(f"theorem-{n}", "") for n in (1, 2, 3))):
+        assert f'id="map-{name}"' in page

@@ -243,7 +243,8 @@ def test_the_page_has_the_papers_order_and_short_cells(course: Path, monkeypatch
     assert [f"`f{n}`" in row for n, row in enumerate(rows)] == [True] * len(papers)
     assert text.index("## The paper's results") < text.index("`f0`") < text.index("## Beyond the paper") < text.index("`f8`")
     assert rows[0] == (
-        "| **Lemma 1.** a \\| b | `f0`<br>in `attention` | [5 Attention with $W^V$](05_attention.ipynb#theorem-2) "
+        '| **Lemma 1.** a \\| b | <span id="map-f0"></span>`f0`<br>in `attention` '
+        "| [5 Attention with $W^V$](05_attention.ipynb#theorem-2) "
         "| <code>theory/<wbr>test_<wbr>attention.py</code>: twenty-five tests |"
     )
     assert rows[1].endswith("| <code>theory/<wbr>test_<wbr>attention.py</code>: <code>test_<wbr>values</code> |")

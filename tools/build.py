@@ -32,7 +32,14 @@ from tools.site import site_findings
 
 BUILD = ROOT / "_build"
 CACHE = BUILD / ".jupyter_cache"
-CALL = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+# Jupyter Book has no option for Sphinx' parallel reading and writing.
+CALL = """
+import os, sys
+from jupyter_book.cli.main import main
+from jupyter_book.sphinx import build_sphinx
+build_sphinx.__kwdefaults__["jobs"] = os.cpu_count()
+sys.exit(main())
+"""
 READING = re.compile(r"reading sources\.\.\. \[ *(\d+)%\] (\S+)")
 NOT_PRINTED = ("claims", "for_instructors", "objectives", "mutation_table")
 """Pages that the page to print leaves out: tables to search in, and what only a class needs."""

@@ -80,4 +80,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("source-read", fill)
     app.connect("html-page-context", foot)
-    return {"version": "1", "parallel_read_safe": True}
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

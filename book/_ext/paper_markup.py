@@ -111,10 +111,7 @@ class PaperMarkup(Transform):
     def name(self, node: nodes.Element, title: str, source: nodes.Element) -> None:
         """Let links find ``node`` by its title. A number has one place in the book: a second one is a warning."""
         ident, env = identifier(title), self.document.settings.env
-        homes: dict[str, str] = env.__dict__.setdefault("tl_homes", {})
-        here = f"{env.docname}:{source.line}"
-        if homes.setdefault(ident, here) != here:
-            LOGGER.warning(f"{ident} stands in {homes[ident]} already", location=source)
+        if not at_home(env, ident, f"{env.docname}:{source.line}", source):
             return
         node["ids"].append(ident)
         self.slugs[ident] = (source.line, ident, title)
@@ -131,6 +128,22 @@ class PaperMarkup(Transform):
         block["nowrap"] = True
         block.rawsource = f"\\[{text}\\]"
         block.children = [nodes.Text(block.rawsource)]
+
+
+def at_home(env: Any, ident: str, here: str, location: Any) -> bool:
+    """Enter the one place of a number; a warning, and False, where it has another."""
+    homes: dict[str, str] = env.__dict__.setdefault("tl_homes", {})
+    if homes.setdefault(ident, here) != here:
+        LOGGER.warning(f"{ident} stands in {homes[ident]} already", location=location)
+        return False
+    return True
+
+
+def merge_homes(_: Sphinx, env: Any, docnames: list[str], other: Any) -> None:
+    """Bring together what two processes read."""
+    for ident, place in other.__dict__.get("tl_homes", {}).items():
+        if (docname := place.rsplit(":", 1)[0]) in docnames:
+            at_home(env, ident, place, docname)
 
 
 def fold_solutions(_: Sphinx, docname: str, source: list[str]) -> None:
@@ -205,10 +218,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_transform(PaperMarkup)
     app.connect("source-read", fold_solutions)
+    app.connect("env-merge-info", merge_homes)
     app.connect("config-inited", enable_buttons)
     app.connect("html-page-context", add_launch_button, priority=502)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", name_folds, priority=900)
     app.connect("html-page-context", search_files)
     app.connect("html-page-context", start_in_the_readers_colours, priority=100)
-    return {"version": "1", "parallel_read_safe": True}
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
