@@ -1,0 +1,212 @@
+"""Look at every page of the built site with a browser, as readers do: from a server and from files, on a desktop and on a phone, light and
+dark, on paper, with the keyboard alone. ``python -m tools.check_site [--site FOLDER] [PAGE ...]`` exits with 1 on any miss.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import queue
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Error, sync_playwright
+
+from tools.browser import NoBrowserError, ensure_browser, launch
+from tools.settings import ROOT
+from tools.site import site_findings
+from tools.site_checks.content import fold_misses, formula_misses, phone_misses, print_misses
+from tools.site_checks.readable import axe, go_dark
+from tools.site_checks.sliders import SLIDERS, slider_misses
+from tools.site_checks.visit import DESKTOP, visit
+from tools.site_checks.weight import weight_misses, weights
+from tools.site_checks.whole import keyboard_misses, search_misses
+
+WORKERS = 2
+
+
+@dataclass
+class Report:
+    """What was found on one page."""
+
+    page: str
+    misses: list[str] = field(default_factory=list)
+    mild: Counter[str] = field(default_factory=Counter)
+    size: tuple[int, int] = (0, 0)
+    seconds: float = 0.0
+
+    def add(self, where: str, found: Iterable[str]) -> None:
+        """Keep findings with the mode they were made in."""
+        self.misses += [f"{where}: {miss}" for miss in found]
+
+    def lines(self) -> Iterator[str]:
+        """A line for the page, and one for each miss."""
+        own, pictures = (size / 1000 for size in self.size)
+        mild = f"; milder: {', '.join(f'{rule} {n}' for rule, n in sorted(self.mild.items()))}" if self.mild else ""
+        state = f"{len(self.misses)} misses" if self.misses else "good"
+        yield f"{self.page}: {state}, {own:,.0f} kB and {pictures:,.0f} kB of pictures, {self.seconds:.1f} s{mild}"
+        yield from (f"    {miss}" for miss in self.misses)
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    """A server that prints nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the browser reports what does not load."""
+
+
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """Serve the folder on a free port of this machine; gives the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Silent, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def new_context(browser: Browser) -> BrowserContext:
+    """A reader on a desktop who asks for light colours and for nothing that moves by itself."""
+    return browser.new_context(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")  # type: ignore[arg-type]
+
+
+def check_page(browser: Browser, site: Path, address: str, name: str) -> Report:
+    """Everything that is asked of one page."""
+    start, path, home = time.monotonic(), site / name, site.as_uri()
+    report = Report(name, size=weights(path))
+    report.add("weight", weight_misses(path))
+    context = new_context(browser)
+    try:
+        with visit(context, f"{address}/{name}", address) as served_page:
+            page = served_page.page
+            report.add("formulas", formula_misses(page))
+            report.add("folded", fold_misses(page))  # leaves them open, so that what follows sees what is inside
+            report.add("sliders", slider_misses(page))
+            report.add("print", print_misses(page))
+            for where, prepare in (("desktop", None), ("phone", phone_misses)):
+                report.add(where, prepare(page) if prepare else ())
+                misses, mild = axe(page)
+                report.add(where, misses)
+                report.mild |= mild
+            page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+            report.add("dark", go_dark(page))
+            misses, mild = axe(page, only_colours=True)
+            report.add("dark", misses)
+            report.mild |= mild
+            report.add("dark, print", print_misses(page))
+        report.add("server", served_page.misses)
+        with visit(context, path.as_uri(), home) as file_page:
+            report.add("file, formulas", formula_misses(file_page.page))
+        report.add("file", file_page.misses)
+    except Error as error:
+        report.misses.append(f"the browser stopped: {str(error).splitlines()[0]}")
+    finally:
+        context.close()
+    report.seconds = time.monotonic() - start
+    return report
+
+
+def check_whole(browser: Browser, site: Path, address: str, names: list[str]) -> Report:
+    """What is asked once: links, search from a server and from files, the keyboard."""
+    start = time.monotonic()
+    report = Report("the whole site")
+    report.add("links", site_findings(site))
+    context = new_context(browser)
+    try:
+        for where, base in (("server", address), ("file", site.as_uri())):
+            with visit(context, f"{base}/{names[0]}", base) as here:
+                report.add(f"search, {where}", search_misses(here.page, site))
+            report.add(f"search, {where}", here.misses)
+        sliding = next((n for n in names if 'class="tl-slider"' in (site / n).read_text()), None)
+        if sliding is None:
+            report.misses.append(f"no page has a slider ({SLIDERS})")
+        else:
+            with visit(context, f"{address}/{sliding}", address) as here:
+                report.add(f"keyboard, {sliding}", keyboard_misses(here.page))
+    except Error as error:
+        report.misses.append(f"the browser stopped: {str(error).splitlines()[0]}")
+    finally:
+        context.close()
+    report.seconds = time.monotonic() - start
+    return report
+
+
+def page_names(site: Path) -> list[str]:
+    """The pages of the site, the heaviest first, without those that only lead to another."""
+    found = [p for p in site.rglob("*.html") if "_static" not in p.relative_to(site).parts]
+    pages = [p for p in found if 'http-equiv="refresh"' not in p.read_text()[:1000].lower()]
+    return [str(p.relative_to(site)) for p in sorted(pages, key=lambda p: -p.stat().st_size)]
+
+
+def check_site(site: Path, names: list[str], program: Path, *, whole: bool = True) -> Iterator[Report]:
+    """Reports as they are ready; two browsers work side by side."""
+    tasks: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Report | BaseException] = queue.SimpleQueue()
+    for name in [*names, *([None] if whole else [])]:
+        tasks.put(name)
+    expected = tasks.qsize()
+
+    def work() -> None:
+        try:
+            with sync_playwright() as playwright, launch(playwright, program) as browser:
+                while not tasks.empty():
+                    try:
+                        name = tasks.get_nowait()
+                    except queue.Empty:
+                        return
+                    done.put(check_page(browser, site, address, name) if name else check_whole(browser, site, address, names))
+        except BaseException as error:
+            done.put(error)
+
+    with served(site) as address:
+        for _ in range(WORKERS):
+            threading.Thread(target=work, daemon=True).start()
+        for _ in range(expected):
+            report = done.get()
+            if isinstance(report, BaseException):
+                raise report
+            yield report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.check_site", description=__doc__)
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="such as book/preface.html; all of them by default")
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="the folder with the built site")
+    chosen = parser.parse_args(arguments)
+    site, start = chosen.site.resolve(), time.monotonic()
+    names = page_names(site)
+    if not names:
+        print(f"{site} holds no pages: run 'make book' first", file=sys.stderr)
+        return 1
+    if unknown := set(chosen.pages) - set(names):
+        print(f"{', '.join(sorted(unknown))}: no such page in {site}", file=sys.stderr)
+        return 2
+    try:
+        program = ensure_browser()
+        reports = check_site(site, chosen.pages or names, program, whole=not chosen.pages)
+        count, missed = 0, 0
+        for report in reports:
+            print("\n".join(report.lines()), flush=True)
+            count, missed = count + 1, missed + len(report.misses)
+    except NoBrowserError as error:
+        print(f"Cannot check the site: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted", file=sys.stderr)
+        return 130
+    print(f"{len(chosen.pages or names)} pages looked at in {time.monotonic() - start:.0f} s: {missed} misses")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
