@@ -22,7 +22,7 @@ test: env lint unit chapters ## set up, check the code, run the unit tests, run 
 lab: env ## open the chapters in JupyterLab
 	@$(RUN) -m jupyterlab book
 
-lint: env ## ruff, mypy, the form of the notebooks, the map of results
+lint: env ## ruff, mypy, the form of the notebooks, the map of results, the symbols
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check --quiet topiclib tools tests exercises book/_ext
 	@$(RUN) -m mypy
@@ -30,6 +30,7 @@ lint: env ## ruff, mypy, the form of the notebooks, the map of results
 	@$(RUN) -m tools.chapter_table check
 	@$(RUN) -m tools.results_map check
 	@$(RUN) -m tools.objectives check
+	@$(RUN) -m tools.notation check
 	@$(RUN) -m tools.chapter_map check
 
 unit: env ## the unit tests
@@ -39,12 +40,13 @@ chapters: env ## run every chapter with nbval
 	@TOPICLIB_PROGRESS=0 $(RUN) -m pytest -q -n $(JOBS) --dist loadscope --nbval-lax --nbval-current-env \
 		--nbval-cell-timeout=600 --timeout=900 --timeout-method=thread -p no:cacheprovider book
 
-notebooks: env ## bring generated cells and the map of results up to date, clear outputs
+notebooks: env ## bring generated cells and pages up to date, clear outputs
 	@$(RUN) -m tools.notebooks sync
 	@$(RUN) -m tools.chapter_table sync
 	@$(RUN) -m tools.results_map sync
 	@$(RUN) -m tools.check_exercises sync
 	@$(RUN) -m tools.objectives sync
+	@$(RUN) -m tools.notation sync
 	@$(RUN) -m tools.chapter_map sync
 
 student: env ## notebooks to hand out, for CHAPTER=... or all; CLASS_SEED=... gives a class its own variants (OUT=folder)

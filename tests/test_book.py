@@ -31,7 +31,17 @@ CODE = 'claim("half", 0.5, "0.5")\n'
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project whose book is one small chapter."""
-    pages = ("*.ipynb", "07_related_work.md", "results_map.md", "for_instructors.md", "larger_machines.md", "map.md", "mutation_table.md", "objectives.md")
+    pages = (
+        "*.ipynb",
+        "07_related_work.md",
+        "glossary.md",
+        "results_map.md",
+        "for_instructors.md",
+        "larger_machines.md",
+        "map.md",
+        "mutation_table.md",
+        "objectives.md",
+    )
     keep = shutil.ignore_patterns(".venv", ".git", "_build", *pages, "__pycache__", ".*_cache", "*.egg-info")
     shutil.copytree(ROOT, tmp_path / "copy", ignore=keep)
     (tmp_path / "copy" / "_toc.yml").write_text(TOC)

@@ -12,7 +12,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from tools.notebooks import chapters, read
+from tools.objectives import order
 from tools.results_map import anchors, title
 from tools.settings import BOOK, ROOT
 from tools.tex import Atom, atom, atoms, formulas, tokens
@@ -36,6 +37,7 @@ MARKUP = re.compile(r"\$[^$]*\$|[*`\\\[]|\]\([^)]*\)|\]")
 """What MyST leaves out of a heading when it makes an anchor of it."""
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 LOCAL = "Letters of one chapter"
+FIELDS, OPTIONAL = ("tex", "means", "place"), ("code", "chapters")
 
 INTRODUCTION = """\
 # Symbols and terms
@@ -47,18 +49,24 @@ The page is made from `book/symbols.yml`. In code, a matrix or a probability kee
 """
 
 
-@dataclass(frozen=True)
-class Symbol:
-    """A row of the table. ``scopes`` is empty where the meaning holds in the whole book; ``place`` is the link to its definition."""
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A row of the table: what it means, and the link to where that is said."""
 
     key: str
-    tex: tuple[str, ...]
     means: str
-    kind: str
     place: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbol(Entry):
+    """A symbol with its spellings. No ``scopes``: the meaning holds in the whole book."""
+
+    tex: tuple[str, ...]
+    atoms: tuple[Atom, ...]
+    kind: str
     code: str = ""
     scopes: tuple[str, ...] = ()
-    atoms: tuple[Atom, ...] = ()
 
     @property
     def local(self) -> bool:
@@ -66,14 +74,11 @@ class Symbol:
         return self.kind == LOCAL
 
 
-@dataclass(frozen=True)
-class Term:
-    """A word of the course, what it means, and where it is explained."""
+@dataclass(frozen=True, kw_only=True)
+class Term(Entry):
+    """A word of the course."""
 
-    key: str
     name: str
-    means: str
-    place: str
 
 
 @dataclass(frozen=True)
@@ -99,27 +104,55 @@ def active() -> bool:
     return f"book/{PAGE.stem}" in parse_toc_yaml(TOC)
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key that occurs twice is an error, where PyYAML keeps the second and forgets the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping; a ValueError if a key occurs twice."""
+        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
+            raise ValueError(f"{TABLE.name}, line {node.start_mark.line + 1}: {twice[0]!r} occurs twice")
+        return super().construct_mapping(node, deep)
+
+
 def load(path: Path | None = None) -> Table:
-    """Read the table."""
-    data = yaml.safe_load((path or TABLE).read_text(encoding="utf-8"))
+    """Read the table from ``path``, by default ``book/symbols.yml``.
+
+    Raises:
+        ValueError: If a key occurs twice in one group.
+    """
+    data = yaml.load((path or TABLE).read_text(encoding="utf-8"), _Loader)
     found: list[str] = []
     symbols: list[Symbol] = []
     for kind, rows in data["symbols"].items():
-        symbols += [_symbol(key, row, kind, found) for key, row in rows.items()]
-    for scope, rows in data.get("local", {}).items():
+        symbols += [_symbol(key, row, kind, found) for key, row in rows.items() if _whole(key, row, FIELDS, found)]
+    for scope, rows in data["local"].items():
         chapter, _, anchor = scope.partition("#")
-        place = f"{chapter}.ipynb" + (f"#{anchor}" if anchor else "")
-        symbols += [_symbol(key, {"place": place, "chapters": [scope], **row}, LOCAL, found) for key, row in rows.items()]
-    terms = [Term(key, row["term"], row["means"], row["place"]) for key, row in data["terms"].items()]
-    for entries in (symbols, terms):
-        keys = [entry.key for entry in entries]
-        found += [f"{key}: the key occurs twice" for key in sorted({key for key in keys if keys.count(key) > 1})]
-    for entry in [*symbols, *terms]:
+        given = {"place": f"{chapter}.ipynb" + (f"#{anchor}" if anchor else ""), "chapters": [scope]}
+        symbols += [_symbol(key, given | row, LOCAL, found) for key, row in rows.items() if _whole(key, given | row, FIELDS, found)]
+    terms = [
+        Term(key=key, name=row["term"], means=row["means"], place=row["place"])
+        for key, row in data["terms"].items()
+        if _whole(key, row, ("term", "means", "place"), found)
+    ]
+    entries: list[Entry] = [*symbols, *terms]
+    for kind, rows in (("symbol", symbols), ("term", terms)):
+        keys = [row.key for row in rows]
+        found += [f"{key}: the key of a {kind} occurs twice" for key in sorted({key for key in keys if keys.count(key) > 1})]
+    for entry in entries:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", entry.key):
             found.append(f"{entry.key}: a key is made of lower-case words and hyphens")
-        if not re.fullmatch(r"[^.].*[.]", entry.means, re.S):
-            found.append(f"{entry.key}: its meaning must be a sentence that ends with a full stop")
+        if not entry.means.endswith("."):
+            found.append(f"{entry.key}: its meaning must end with a full stop")
     return Table(tuple(symbols), tuple(terms), tuple(found))
+
+
+def _whole(key: str, row: Mapping[str, Any], needed: Sequence[str], found: list[str]) -> bool:
+    """Whether a row has what it needs; what is missing or unknown goes to ``found``."""
+    missing, unknown = set(needed) - set(row), set(row) - set(needed) - set(OPTIONAL)
+    found += [f"{key}: has no {name!r}" for name in sorted(missing)]
+    found += [f"{key}: {name!r} is no field" for name in sorted(unknown)]
+    return not missing
 
 
 def _symbol(key: str, row: Mapping[str, Any], kind: str, found: list[str]) -> Symbol:
@@ -132,14 +165,23 @@ def _symbol(key: str, row: Mapping[str, Any], kind: str, found: list[str]) -> Sy
         except ValueError as error:
             found.append(f"{key}: {error}")
     return Symbol(
-        key, tuple(tex), row["means"], kind, row["place"], row.get("code", ""), tuple(row.get("chapters", ())), tuple(spelled)
+        key=key,
+        means=row["means"],
+        place=row["place"],
+        tex=tuple(tex),
+        atoms=tuple(spelled),
+        kind=kind,
+        code=row.get("code", ""),
+        scopes=tuple(row.get("chapters", ())),
     )
 
 
 # Reading formulas
 
 
-def meanings(tex: str, table: Mapping[str, list[tuple[Symbol, Atom]]], scopes: Sequence[str]) -> Iterator[tuple[Atom, list[Symbol]]]:
+def meanings(
+    tex: str, table: Mapping[str, list[tuple[Symbol, Atom]]], scopes: Sequence[str]
+) -> Iterator[tuple[Atom, list[Symbol]]]:
     """The symbols of a formula in order of appearance, each with what it means within ``scopes``, which go from wide to narrow.
 
     The longest spelling that fits wins, then the narrowest scope. What that spelling leaves of the indices is read by itself.
@@ -172,7 +214,7 @@ def _depth(symbol: Symbol, scopes: Sequence[str]) -> int | None:
     return max(depths, default=None)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Formula:
     """A formula with the cell in which it stands and its scopes, from the chapter down to the section or the exercise."""
 
@@ -204,14 +246,6 @@ def chapter_formulas(notebook: Any, chapter: str) -> Iterator[Formula]:
 
 
 # The check
-
-
-@dataclass
-class _Use:
-    """What the chapters use: spellings by key and scope."""
-
-    spellings: set[tuple[str, Atom]] = field(default_factory=set)
-    scopes: set[tuple[str, str]] = field(default_factory=set)
 
 
 @cache
@@ -247,7 +281,8 @@ def place_findings(table: Table) -> Iterator[str]:
     """Links to what is not there, scopes that are no chapter, code that the library does not have."""
     library = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "topiclib").rglob("*.py")))
     names = set(re.findall(r"\w+", library))
-    for entry in [*table.symbols, *table.terms]:
+    entries: list[Entry] = [*table.symbols, *table.terms]
+    for entry in entries:
         links = {entry.place}
         if isinstance(entry, Symbol):
             links |= {f"{chapter}.ipynb#{anchor}".rstrip("#") for chapter, _, anchor in (s.partition("#") for s in entry.scopes)}
@@ -264,7 +299,9 @@ def place_findings(table: Table) -> Iterator[str]:
 
 def use_findings(table: Table, notebooks: Mapping[str, Any]) -> Iterator[str]:
     """Symbols that stand in a chapter and not in the table, and rows that no chapter uses."""
-    use, by_base = _Use(), table.by_base
+    by_base = table.by_base
+    spellings: set[tuple[str, Atom]] = set()
+    scopes: set[tuple[str, str]] = set()
     for chapter, notebook in notebooks.items():
         said: set[tuple[str, str]] = set()
         for formula in chapter_formulas(notebook, chapter):
@@ -273,13 +310,13 @@ def use_findings(table: Table, notebooks: Mapping[str, Any]) -> Iterator[str]:
                     said.add((formula.cell, str(one)))
                     yield f"{chapter}, cell {formula.cell!r}: the symbol {one} is not in the table"
                 for symbol in symbols:
-                    use.spellings |= {(symbol.key, spelled) for spelled in symbol.atoms if one.begins_with(spelled)}
-                    use.scopes |= {(symbol.key, scope) for scope in formula.scopes}
+                    spellings |= {(symbol.key, spelled) for spelled in symbol.atoms if one.begins_with(spelled)}
+                    scopes |= {(symbol.key, scope) for scope in formula.scopes}
     for symbol in table.symbols:
-        unused = [spelled for spelled in symbol.atoms if (symbol.key, spelled) not in use.spellings]
+        unused = [spelled for spelled in symbol.atoms if (symbol.key, spelled) not in spellings]
         yield from (f"{symbol.key}: no chapter uses {spelled} in this meaning" for spelled in unused)
         if len(unused) < len(symbol.atoms):
-            idle = [scope for scope in symbol.scopes if (symbol.key, scope) not in use.scopes]
+            idle = [scope for scope in symbol.scopes if (symbol.key, scope) not in scopes]
             yield from (f"{symbol.key}: {scope} is in its list and does not use it" for scope in idle)
 
 
@@ -312,7 +349,9 @@ def _where(place: str) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", " ".join(cell.split())) for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", " ".join(cell.split())) for cell in line) + " |" for line in lines
+    )
 
 
 def _anchored(symbol: Symbol) -> str:
@@ -321,10 +360,16 @@ def _anchored(symbol: Symbol) -> str:
 
 def _means(symbol: Symbol) -> str:
     """The meaning; with it the chapters where it holds, if the book gives the letter another meaning elsewhere."""
-    held = sorted({scope.partition("#")[0] for scope in symbol.scopes})
+    held = {scope.partition("#")[0] for scope in symbol.scopes}
     if symbol.local or not held:
         return symbol.means
-    return f"{symbol.means} In " + ", ".join(f"[{_short(chapter)}]({chapter}.ipynb)" for chapter in held) + "."
+    links = [f"[{_short(chapter)}]({chapter}.ipynb)" for chapter in _in_order(held)]
+    return f"{symbol.means} Holds in {', '.join(links)}."
+
+
+def _in_order(some: set[str]) -> list[str]:
+    """Chapters in the order of the contents, and behind them those that are not listed."""
+    return [*(chapter for chapter in order() if chapter in some), *sorted(some - set(order()))]
 
 
 def _short(chapter: str) -> str:
@@ -342,12 +387,14 @@ def page(table: Table) -> str:
             (_anchored(s), _means(s), f"`{s.code}`" if s.code else "", _where(s.place)) for s in table.symbols if s.kind == kind
         ]
         parts.append(f"## {kind}\n\n" + _table(("Symbol", "Meaning", "Code", "Where"), rows) + "\n")
-    homes = dict.fromkeys(s.scopes[0].partition("#")[0] for s in table.symbols if s.local)
-    parts.append(f"## {LOCAL}\n\nWhat a chapter or an exercise needs for itself. Elsewhere the same letter may mean something else.\n")
+    homes = _in_order({s.scopes[0].partition("#")[0] for s in table.symbols if s.local})
+    parts.append(
+        f"## {LOCAL}\n\nWhat a chapter or an exercise needs for itself. Elsewhere the same letter may mean something else.\n"
+    )
     for home in homes:
         here = [s for s in table.symbols if s.local and s.scopes[0].partition("#")[0] == home]
-        rows = [(_anchored(s), s.means, _where(s.place) if "#" in s.place else "") for s in here]
-        parts.append(f"### [{_title(f'{home}.ipynb')}]({home}.ipynb)\n\n" + _table(("Symbol", "Meaning", "Where"), rows) + "\n")
+        lines = [(_anchored(s), s.means, _where(s.place) if "#" in s.place else "") for s in here]
+        parts.append(f"### [{_title(f'{home}.ipynb')}]({home}.ipynb)\n\n" + _table(("Symbol", "Meaning", "Where"), lines) + "\n")
     parts.append("## Terms\n")
     for term in sorted(table.terms, key=lambda term: term.name.strip("[").lower()):
         text = " ".join(term.means.split())
