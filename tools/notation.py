@@ -12,6 +12,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -109,7 +110,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """The mapping; a ValueError if a key occurs twice."""
-        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
         if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
             raise ValueError(f"{TABLE.name}, line {node.start_mark.line + 1}: {twice[0]!r} occurs twice")
         return super().construct_mapping(node, deep)
@@ -277,10 +278,15 @@ def _shared(first: Symbol, second: Symbol) -> list[str]:
     return [scope for scope in first.scopes or second.scopes if "#" not in scope]
 
 
+def library_names() -> set[str]:
+    """Every word of the library's source."""
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "topiclib").rglob("*.py"))
+    return {name for source in sources for name in re.findall(r"\w+", source)}
+
+
 def place_findings(table: Table) -> Iterator[str]:
     """Links to what is not there, scopes that are no chapter, code that the library does not have."""
-    library = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "topiclib").rglob("*.py")))
-    names = set(re.findall(r"\w+", library))
+    names = library_names()
     entries: list[Entry] = [*table.symbols, *table.terms]
     for entry in entries:
         links = {entry.place}
@@ -324,7 +330,10 @@ def findings() -> list[str]:
     """What is wrong with the table, the chapters' symbols and the page, a line each; nothing while the book has no such page."""
     if not active():
         return []
-    table = load()
+    try:
+        table = load()
+    except (ValueError, yaml.YAMLError) as error:
+        return [str(error)]
     found = [*table.findings, *clashes(table), *place_findings(table)]
     found += use_findings(table, {path.stem: read(path) for path in chapters()})
     if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page(table):
@@ -411,12 +420,12 @@ def main(arguments: list[str]) -> int:
         print(f"table of symbols: off (_toc.yml does not list book/{PAGE.stem})")
         return 0
     if arguments == ["sync"]:
-        PAGE.write_text(page(load()), encoding="utf-8")
+        with suppress(ValueError, yaml.YAMLError):  # a finding
+            PAGE.write_text(page(load()), encoding="utf-8")
     found = findings()
     for finding in found:
         print(f"table of symbols: {finding}", file=sys.stderr)
-    table = load()
-    print(f"{len(table.symbols)} symbols, {len(table.terms)} terms, {len(found)} findings")
+    print(f"table of symbols: {len(found)} findings")
     return 1 if found else 0
 
 

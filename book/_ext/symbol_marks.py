@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class SymbolMarks(Transform):
         chapter = Path(self.document.settings.env.docname).name
         if chapter == notation.PAGE.stem or not notation.TABLE.exists():
             return
-        table = notation.load().by_base
+        table = by_base()
         slugs = {ident: slug for slug, (_, ident, _) in getattr(self.document, "myst_slugs", {}).items()}
         exercise = ""
         for node in self.document.findall(nodes.Element):
@@ -45,6 +46,12 @@ class SymbolMarks(Transform):
                 scopes = [chapter, *inner, *([f"{chapter}#{exercise}"] if exercise else [])]
                 keys = symbols(node.astext(), table, scopes)
                 node["classes"] += ["tl-sym", *(f"sy-{key}" for key in keys)] if keys else []
+
+
+@cache
+def by_base() -> Mapping[str, Any]:
+    """The table, read once for all pages."""
+    return notation.load().by_base
 
 
 def sections(node: nodes.Node, slugs: dict[str, str]) -> Iterator[str]:
