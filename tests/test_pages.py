@@ -102,7 +102,10 @@ def test_a_preview_is_what_the_link_leads_to(site: Path) -> None:
         )
     )
     (site / "book" / "glossary.html").write_text(
-        PAGE.format('<table><tr id="symbol-t"><td>T</td><td>number of topics</td></tr></table>')
+        PAGE.format(
+            '<table><tr><td><span id="symbol-t"></span>T</td><td>number of topics</td><td></td></tr></table>'
+            '<dl><dt><span id="term-head"></span>head</dt><dd>one attention</dd></dl><a href="#term-head">head</a>'
+        )
     )
     write_previews(site)
     found = found_in(site, "a")
@@ -113,7 +116,10 @@ def test_a_preview_is_what_the_link_leads_to(site: Path) -> None:
     assert "Asserted in: A title" in found["claim-x"]
     assert "It begins." in found["part"]
     assert "It goes on." not in found["part"]
-    assert "number of topics" in found_in(site, "glossary")["symbol-t"]
+    glossary = found_in(site, "glossary")
+    assert "number of topics" in glossary["symbol-t"]
+    assert glossary["symbol-t"].count("<p>") == 2
+    assert "one attention" in glossary["term-head"]
 
 
 def test_a_long_preview_ends_early_and_says_so(site: Path) -> None:

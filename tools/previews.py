@@ -30,6 +30,8 @@ def _classes(element: HtmlElement) -> set[str]:
 
 def _shown(element: HtmlElement, title: str) -> HtmlElement | None:
     """The part of the page that stands for ``element``; None where there is nothing to show."""
+    if element.tag == "span":  # an anchor inside a row of a table, or at a term
+        element = next(element.iterancestors("tr", "dt"), element)
     classes = _classes(element)
     if element.tag in ("section", "h1", "h2", "h3") or "target" in classes:
         section = element if element.tag == "section" else element.getparent()
@@ -45,9 +47,11 @@ def _shown(element: HtmlElement, title: str) -> HtmlElement | None:
         place.text = f"Asserted in: {title}"
         box.append(place)
         return box
-    if element.tag == "tr":
+    if element.tag in ("tr", "dt"):
         box = html.Element("div")
-        for cell in element:
+        for cell in element if element.tag == "tr" else [element, element.getnext()]:
+            if not cell.text_content().strip():
+                continue
             part = html.Element("p")
             part.text, part[:] = cell.text, [copy.deepcopy(child) for child in cell]
             box.append(part)
