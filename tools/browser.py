@@ -1,4 +1,4 @@
-"""The browser that looks at the built pages: a Chromium that is installed; Debian's, where there is none and root may install it."""
+"""The browser that looks at the built pages: an installed Chromium, or Debian's, where root may install it."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -14,6 +15,14 @@ from tools.settings import site as pages_address
 EXTERNAL = ROOT / "tools" / "external_links.txt"
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "embed": "src"}
 LOADED_RELS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "manifest", "shortcut icon"}
+
+CSS_COMMENT = re.compile(r"/\*.*?\*/", re.S)
+CSS_ADDRESS = re.compile(r"""url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)|@import\s+(?:"([^"]*)"|'([^']*)')""")
+
+
+def css_addresses(text: str) -> list[str]:
+    """What a style sheet loads: every ``url(...)`` and ``@import``."""
+    return ["".join(match) for match in CSS_ADDRESS.findall(CSS_COMMENT.sub("", text))]
 
 
 class _Page(HTMLParser):
@@ -35,8 +44,15 @@ class _Page(HTMLParser):
             self.silent.append(values.get("src", "")[:60])
         if tag in LOADS and values.get(LOADS[tag]):
             self.loads.append(values[LOADS[tag]])
+        if values.get("srcset"):
+            self.loads += [choice.split()[0] for choice in values["srcset"].split(", ")]
+        self.loads += css_addresses(values.get("style", ""))
         if tag == "link" and values.get("rel", "") in LOADED_RELS:
             self.loads.append(values.get("href", ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "style":
+            self.loads += css_addresses(data)
 
 
 def site_findings(site: Path) -> Iterator[str]:
@@ -55,12 +71,7 @@ def site_findings(site: Path) -> Iterator[str]:
         name = path.relative_to(site.resolve())
         for source in page.silent:
             yield f"{name}: image {source} has no alt text"
-        for address in page.loads:
-            parts = urlsplit(address)
-            if parts.scheme in ("http", "https") or parts.netloc:
-                yield f"{name}: loads {address} from elsewhere"
-            elif parts.scheme != "data" and not (path.parent / unquote(parts.path)).resolve().exists():
-                yield f"{name}: loads {address}, which is not there"
+        yield from (f"{name}: {finding}" for finding in _load_findings(path, page.loads))
         for address in page.links:
             parts = urlsplit(address)
             if parts.scheme in ("http", "https"):
@@ -72,6 +83,19 @@ def site_findings(site: Path) -> Iterator[str]:
                     yield f"{name}: link to {address}, which is not there"
                 elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
                     yield f"{name}: link to {address}, which has no such anchor"
+    for sheet in sorted(site.rglob("*.css")):
+        found = _load_findings(sheet, css_addresses(sheet.read_text()))
+        yield from (f"{sheet.relative_to(site)}: {finding}" for finding in found)
+
+
+def _load_findings(path: Path, addresses: list[str]) -> Iterator[str]:
+    """What a file loads from elsewhere, or from a place where nothing is."""
+    for address in addresses:
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "https") or parts.netloc:
+            yield f"loads {address} from elsewhere"
+        elif parts.scheme != "data" and not (path.parent / unquote(parts.path)).resolve().exists():
+            yield f"loads {address}, which is not there"
 
 
 if __name__ == "__main__":

@@ -188,6 +188,12 @@ def name_folds(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any)
     context["generate_toctree_html"] = named
 
 
+def list_references(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any) -> None:
+    """The entries of a list of references are items of that list to a screen reader."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def search_files(app: Sphinx, pagename: str, _: str, __: dict[str, Any], ___: Any) -> None:
     """Where the pages are files, results come without excerpts: a browser may not read one file for another."""
     if pagename == "search":
@@ -223,6 +229,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", add_launch_button, priority=502)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", name_folds, priority=900)
+    app.connect("html-page-context", list_references)
     app.connect("html-page-context", search_files)
     app.connect("html-page-context", start_in_the_readers_colours, priority=100)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -48,10 +48,10 @@ PRINTED = """() => {
   const controls = [...document.querySelectorAll("nav, button, dialog, .bd-sidebar-primary, .bd-sidebar-secondary, .headerlink")];
   const left = controls.filter(shown);
   if (left.length) misses.push(`${left.length} controls show in print: ${left[0].outerHTML.slice(0, 80)}`);
-  const article = document.querySelector("article");
+  const article = document.querySelector("article, main");
   if (!article || !shown(article)) return [...misses, "no article shows in print"];
   const cut = [...article.querySelectorAll("*")].filter(
-    (e) => !e.closest("mjx-assistive-mml, details:not([open])") && getComputedStyle(e).overflowX !== "visible"
+    (e) => !e.closest("details:not([open])") && getComputedStyle(e).overflowX !== "visible"
       && e.scrollWidth > e.clientWidth + 2 && e.clientWidth > 1);
   if (cut.length) {
     const more = Math.max(...cut.map((e) => e.scrollWidth - e.clientWidth));
@@ -99,7 +99,9 @@ def print_misses(page: Page) -> list[str]:
     """The page as it would be printed: no controls, nothing cut, dark letters."""
     page.set_viewport_size(PAPER)  # type: ignore[arg-type]
     page.emulate_media(media="print")
+    unseen = page.add_style_tag(content="mjx-assistive-mml { display: none !important }")  # for screen readers, of no true width
     found: list[str] = page.evaluate(PRINTED)
+    unseen.evaluate("(style) => style.remove()")
     page.emulate_media(media="screen")
     page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     return found

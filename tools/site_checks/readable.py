@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from axe_playwright_python.base import AXE_SCRIPT
+from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import Page
 
 MISSES = ("serious", "critical")
-# Without preload axe asks for no style sheet again. Rules that look at colours are slow: of blocks of code with the same kinds of words, one is looked at.
+# Without preload axe asks for no style sheet again.
+# Rules that look at colours are slow: of blocks of code with the same kinds of words, one is looked at.
 RUN = """async (onlyColours) => {
   const colours = ["color-contrast", "link-in-text-block"], seen = new Set();
   const options = {resultTypes: ["violations"], preload: false};
@@ -22,7 +23,8 @@ RUN = """async (onlyColours) => {
   const runs = [await axe.run({exclude: [["[data-alike]"]]}, {...options, runOnly: colours})];
   if (!onlyColours) runs.push(await axe.run(document, {...options, rules: off}));
   return runs.flatMap((r) => r.violations).map((v) => ({rule: v.id, impact: v.impact, times: v.nodes.length,
-    html: v.nodes[0].html.slice(0, 120), why: v.nodes[0].any.concat(v.nodes[0].all, v.nodes[0].none).map((c) => c.message).join("; ")}));
+    html: v.nodes[0].html.slice(0, 120),
+    why: [...v.nodes[0].any, ...v.nodes[0].all, ...v.nodes[0].none].map((c) => c.message).join("; ")}));
 }"""
 DARK = "() => document.documentElement.dataset.theme === 'dark'"
 

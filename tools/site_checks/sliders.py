@@ -66,7 +66,7 @@ def control_misses(page: Page, figure: Locator, control: Locator) -> Iterator[st
         yield f"the arrow keys reach {len(set(places))} of {steps + 1} positions"
         return
     for what in ("drawn", "described"):
-        if bad := [place for place, shown in zip(places, states, strict=True) if not shown[what]]:  # type: ignore[literal-required]
+        if bad := [place for place, shown in zip(places, states, strict=True) if not shown[what]]:
             yield f"the picture is not {what} at position {', '.join(bad)}"
     for key, word in (("pictures", "picture"), ("printed", "printed value")):
         still = [b for (a, b), (x, y) in zip(pairwise(places), pairwise(states), strict=True) if x[key] == y[key]]  # type: ignore[literal-required]

@@ -1,0 +1,220 @@
+"""The browser's checks find what they are for: a small site by hand, with one fault planted in each copy."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+from tools import browser as browsers
+from tools.browser import NoBrowserError, ensure_browser, find_browser, launch
+from tools.check_site import Report, check_page, check_whole, main, page_names, served
+from tools.site import css_addresses, site_findings
+from tools.site_checks.weight import LIMIT, weights
+
+RED, BLUE = (
+    "data:image/svg+xml;base64,"
+    + base64.b64encode(
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='20' height='20'><rect width='20' height='20' fill='{c}'/></svg>".encode()
+    ).decode()
+    for c in ("red", "blue")
+)
+FRAMES = [{"src": RED, "label": "1", "text": "It is red."}, {"src": BLUE, "label": "2", "text": "It is blue."}]
+SLIDER = """<figure class="tl-slider" id="colours"><label>colour = <output>1</output>
+<input type="range" min="0" max="1" step="1" value="0"></label><button type="button" id="play">Play</button>
+<img src="RED" alt="a coloured square"><p class="tl-slider-text">It is red.</p>
+<script>(function (root) {
+  const frames = FRAMES, input = root.querySelector("input");
+  function draw() {
+    const frame = frames[Number(input.value)];
+    root.querySelector("img").src = frame.src;
+    root.querySelector("output").textContent = frame.label;
+    root.querySelector(".tl-slider-text").textContent = frame.text;
+  }
+  input.addEventListener("input", draw);
+  root.querySelector("button").addEventListener("click", () => { input.value = 1 - input.value; draw(); });
+})(document.getElementById("colours"));</script></figure>"""
+# Stands for MathJax: wraps every formula in the element that MathJax makes.
+TYPESET = """window.MathJax = {startup: {promise: new Promise((done) => addEventListener("load", () => {
+  document.querySelectorAll(".math").forEach((f) => { f.innerHTML = "<mjx-container>x</mjx-container>"; });
+  done();
+}))}};"""
+STYLE = """body { font-family: sans-serif; } .skip-link { position: static; }
+[data-theme=dark] body { background: #111; color: #eee; }
+[data-theme=dark] a { color: #9cf; }
+@media print { button, nav, .skip-link { display: none; } body, html body { color: black !important; } }"""
+PAGE = """<!DOCTYPE html><html lang="en" data-theme="light"><head><title>A page</title><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><style>STYLE</style>
+<script>TYPESET</script></head><body>
+<a class="skip-link" href="#main">Skip</a><nav aria-label="site"><a href="page.html">A page</a></nav>
+<button class="search-button" type="button">Search</button>
+<button class="theme-switch-button" type="button"
+  onclick="const all = document.documentElement.dataset; all.theme = all.theme === 'dark' ? 'light' : 'dark'">Colours</button>
+<main id="main"><article><h1>A page</h1><p id="theorem-2">Text with <span class="math">\\(x\\)</span>.</p>
+<details><summary>Answer</summary><p>It is two.</p></details>
+SLIDER
+</article></main>
+<script>addEventListener("keydown", (e) => { if (e.ctrlKey && e.key === "k") { e.preventDefault(); box.showModal(); } });</script>
+<dialog id="box" aria-label="Search"><form action="search.html"><input type="search" name="q" aria-label="Search"></form></dialog>
+</body></html>"""
+SEARCH = """<!DOCTYPE html><html lang="en"><head><title>Search</title><link rel="icon" href="data:,"></head>
+<body><main><h1>Search</h1>
+<div id="search-results"><p>Search finished, found 1 page.</p>
+<ul><li><a href="page.html">A page</a></li></ul></div></main></body></html>"""
+
+
+def page_text() -> str:
+    """The page without a fault."""
+    slider = SLIDER.replace("FRAMES", json.dumps(FRAMES)).replace("RED", RED)
+    return PAGE.replace("SLIDER", slider).replace("STYLE", STYLE).replace("TYPESET", TYPESET)
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    if (program := find_browser()) is None:
+        pytest.skip("there is no Chromium on this machine; 'make check-site' installs or asks for one")
+    with launch(playwright, program) as started:
+        yield started
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / "page.html").write_text(page_text())
+    (tmp_path / "search.html").write_text(SEARCH)
+    return tmp_path
+
+
+def look(browser: Browser, site: Path) -> Report:
+    with served(site) as address:
+        return check_page(browser, site, address, "page.html")
+
+
+def look_at_whole(browser: Browser, site: Path) -> Report:
+    with served(site) as address:
+        return check_whole(browser, site, address, ["page.html"])
+
+
+def test_a_good_site_has_no_miss(browser: Browser, site: Path) -> None:
+    assert look(browser, site).misses == []
+    assert look_at_whole(browser, site).misses == []
+
+
+FAULTS = {
+    "console error": ("<h1>", "<script>console.error('broken')</script><h1>", "server: console error: broken"),
+    "error": ("<h1>", "<script>nothing.at.all</script><h1>", "file: error: nothing is not defined"),
+    "request elsewhere": ("<h1>", '<script async src="http://192.0.2.1/a.js"></script><h1>', "request outside the site: http://192.0.2.1/a.js"),
+    "missing file": ("<h1>", '<script src="gone.js"></script><h1>', "does not load"),
+    "formula not typeset": ('querySelectorAll(".math")', 'querySelectorAll(".maths")', "1 formulas are not typeset"),
+    "formula with an error": ("<mjx-container>x", "<mjx-container><mjx-merror></mjx-merror>x", "1 formulas with an error"),
+    "raw dollar": ("<h1>", "<p>Where $x = 2$ holds.</p><h1>", "raw TeX in the text: Where $x = 2$ holds."),
+    "raw bracket": ("<h1>", "<p>Where \\(x\\) holds.</p><h1>", "raw TeX in the text"),
+    "still picture": ('root.querySelector("img").src = frame.src;', "", "colours: the picture does not change at position 1"),
+    "still value": ('root.querySelector("output").textContent = frame.label;', "", "value does not change at position 1"),
+    "still sentence": ('root.querySelector(".tl-slider-text").textContent = frame.text;', "", "the sentence never changes"),
+    "slider that does not move": ('max="1" step', 'max="1" disabled step', "reach 1 of 2 positions"),
+    "broken frame": (BLUE, "data:image/png;base64,AA==", "the picture is not drawn at position 1"),
+    "dead play button": ("input.value = 1 - input.value;", "", "the button 'Play' moves nothing"),
+    "open solution": ("<details>", "<details open>", "is open at first"),
+    "solution not opened by key": ("<summary>", '<summary onkeydown="event.preventDefault()">', "does not open by keyboard"),
+    "wide": ("<h1>", '<div style="width: 600px">wide</div><h1>', "phone: scrolls sideways, 6"),
+    "pale text": ("<h1>", '<p style="color: #bbb">pale</p><h1>', "desktop: axe color-contrast, serious"),
+    "pale text in the dark": ("</style>", "[data-theme=dark] p { color: #444 }</style>", "dark: axe color-contrast, serious"),
+    "no dark mode": ("=== 'dark' ? 'light' : 'dark'", "", "the button does not reach dark mode"),
+    "no alt": ('<img src="', '<img src="' + RED + '"><img src="', "axe image-alt, critical"),
+    "controls in print": ("@media print { button,", "@media print {", "print: 3 controls show in print"),
+    "cut in print": ("<h1>", '<pre style="overflow: hidden">' + "wide " * 200 + "</pre><h1>", "print: 1 boxes are cut in print"),
+    "light letters in print": ("color: black !important", "", "dark, print: text prints in a light colour"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(browser: Browser, site: Path, fault: str) -> None:
+    before, after, said = FAULTS[fault]
+    assert before in page_text()
+    (site / "page.html").write_text(page_text().replace(before, after))
+    misses = look(browser, site).misses
+    assert any(said in miss for miss in misses), misses
+
+
+def test_a_heavy_page_is_found_with_its_pictures(browser: Browser, site: Path) -> None:
+    (site / "_images").mkdir()
+    (site / "_images" / "a.webp").write_bytes(b"0" * LIMIT)
+    (site / "_images" / "of-another-page.webp").write_bytes(b"0" * LIMIT)
+    text = page_text().replace("<h1>", "<!-- _images/a.webp _images/a.webp --><h1>")
+    (site / "page.html").write_text(text)
+    assert weights(site / "page.html") == (len(text.encode()), LIMIT)
+    assert any("weighs 1,50" in miss for miss in look(browser, site).misses)
+
+
+WHOLE_FAULTS = {
+    "dead anchor": ("page.html", '<a href="page.html">', '<a href="page.html#gone">', "which has no such anchor"),
+    "dead file": ("page.html", '<a href="page.html">', '<a href="gone.html">', "which is not there"),
+    "search without the theorem": ("search.html", '<a href="page.html">', '<a href="search.html">', "gives search.html first"),
+    "no search": ("page.html", "box.showModal()", "", "the search for 'Theorem 2' does not end"),
+    "unreached slider": ("page.html", '<input type="range"', '<input type="range" tabindex="-1"', "do not reach a slider"),
+    "unreached content": ("page.html", '<a class="skip-link"', '<a class="skip"', "the first Tab does not reach"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", WHOLE_FAULTS)
+def test_a_fault_of_the_whole_site_is_found(browser: Browser, site: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.site_checks.visit.PATIENCE", 2_000)
+    name, before, after, said = WHOLE_FAULTS[fault]
+    text = (site / name).read_text()
+    assert before in text
+    (site / name).write_text(text.replace(before, after))
+    misses = look_at_whole(browser, site).misses
+    assert any(said in miss for miss in misses), misses
+
+
+def test_links_see_srcset_and_style_sheets(site: Path) -> None:
+    (site / "a.css").write_text(
+        "/* url(comment.png) */ @import 'b.css'; p { background: url(\"c.png\") } q { background: url( d.png ) }"
+    )
+    text = page_text().replace(
+        "<h1>", '<img alt="a" srcset="e.png 1x, https://example.org/f.png 2x"><h1 style="background: url(g.png)">'
+    )
+    (site / "page.html").write_text(text.replace("</style>", "h2 { background: url(h.png) }</style>"))
+    found = "\n".join(site_findings(site))
+    for name in ("b.css", "c.png", "d.png", "e.png", "g.png", "h.png"):
+        assert f"loads {name}, which is not there" in found
+    assert "loads https://example.org/f.png from elsewhere" in found
+    assert "comment" not in found
+    assert css_addresses("a { background: url(data:image/png;base64,AA==) }") == ["data:image/png;base64,AA=="]
+
+
+def test_pages_that_lead_to_another_are_left_out(site: Path) -> None:
+    (site / "index.html").write_text('<meta http-equiv="Refresh" content="0; url=page.html">')
+    (site / "_static").mkdir()
+    (site / "_static" / "sample.html").write_text("a sample")
+    assert page_names(site) == ["page.html", "search.html"]
+
+
+def test_the_command_says_what_is_wrong_and_fails(browser: Browser, site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (site / "page.html").write_text(page_text().replace("<details>", "<details open>"))
+    assert main(["--site", str(site), "page.html"]) == 1
+    said = capsys.readouterr().out
+    assert "page.html: 1 misses" in said
+    assert "folded part 'Answer', number 1 is open at first" in said
+    assert main(["--site", str(site), "gone.html"]) == 2
+    assert main(["--site", str(site / "nowhere")]) == 1
+
+
+def test_without_a_chromium_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(browsers.VARIABLE, raising=False)
+    with pytest.raises(NoBrowserError, match="install Debian's package 'chromium'"):
+        ensure_browser()
+    monkeypatch.setenv(browsers.VARIABLE, "/no/such/browser")
+    with pytest.raises(NoBrowserError, match="CHROMIUM = '/no/such/browser': must be the path"):
+        ensure_browser()
