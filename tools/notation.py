@@ -43,8 +43,8 @@ FIELDS, OPTIONAL = ("tex", "means", "place"), ("code", "chapters")
 INTRODUCTION = """\
 # Symbols and terms
 
-What the course's symbols and words mean, each in one place. The symbols are the paper's where it has one. A symbol that stands in
-a formula of a chapter and not in this table fails the build, and so does one that means two things at the same place.
+What the course's symbols and words mean, all in one place. Symbols are the paper's where the paper has them. A symbol that
+stands in a formula of a chapter and not in this table fails the build, and so does one that means two things at the same place.
 
 The page is made from `book/symbols.yml`. In code, a matrix or a probability keeps its letter, and a count becomes a word.
 """
@@ -353,7 +353,9 @@ def _title(file: str) -> str:
 
 def _where(place: str) -> str:
     file, _, anchor = place.partition("#")
-    return f"[{'an exercise' if anchor.startswith('exercise-') else _title(file)}]({place})"
+    short = _short(file.removesuffix(".ipynb"))
+    label = "An exercise" if anchor.startswith("exercise-") else f"Section {short}" if short[0].isdigit() else short
+    return f"[{label}]({place})"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -382,9 +384,15 @@ def _in_order(some: set[str]) -> list[str]:
 
 
 def _short(chapter: str) -> str:
-    """``3.1`` or ``Appendix B``: a chapter by its number."""
-    found = re.match(r"(Appendix )?[A-E0-9](\.\d+)*(?=[ :.])", _title(f"{chapter}.ipynb"))
-    return found[0] if found else _title(f"{chapter}.ipynb")
+    """``3.1`` or ``Appendix B``: a chapter by its number; by its title if it has none."""
+    name = _title(f"{chapter}.ipynb")
+    found = re.match(r"(?:Appendix )?([A-E](?:\.\d+)*|\d+(?:\.\d+)*(?: continued)?)[ :.]", name)
+    return name if found is None else found[1] if found[1][0].isdigit() else f"Appendix {found[1]}"
+
+
+def _code(name: str) -> str:
+    """A name in code that a narrow column can break at its joints."""
+    return "<code>" + re.sub(r"([_.(])(?=\w)", r"\1<wbr>", name) + "</code>" if name else ""
 
 
 def page(table: Table) -> str:
@@ -392,9 +400,7 @@ def page(table: Table) -> str:
     parts = [INTRODUCTION]
     kinds = dict.fromkeys(symbol.kind for symbol in table.symbols if not symbol.local)
     for kind in kinds:
-        rows = [
-            (_anchored(s), _means(s), f"`{s.code}`" if s.code else "", _where(s.place)) for s in table.symbols if s.kind == kind
-        ]
+        rows = [(_anchored(s), _means(s), _code(s.code), _where(s.place)) for s in table.symbols if s.kind == kind]
         parts.append(f"## {kind}\n\n" + _table(("Symbol", "Meaning", "Code", "Where"), rows) + "\n")
     homes = _in_order({s.scopes[0].partition("#")[0] for s in table.symbols if s.local})
     parts.append(
