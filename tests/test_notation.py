@@ -44,7 +44,7 @@ ONE = r"""# 1 One
 
 ## The setting
 
-There are $T$ topics, $i \in t$, and `$q$` is code.
+There are $T$ topics, $i \in t \text{ (say)}$, and `$q$` is code.
 
 $$ \mathbf{W}^{V*}_{ij} = \alpha \mathbf{W}_{ij} \tag{7} $$
 """
@@ -154,6 +154,23 @@ def test_the_narrowest_scope_wins(course: Path) -> None:
 
 def test_the_chapter_that_presents_the_notation_may_mean_any(course: Path) -> None:
     assert meant(r"\alpha t", "preface") == {r"\alpha": ["ratio", "dirichlet"], "t": ["topic", "clock"]}
+
+
+def test_a_formulas_scopes_are_its_chapter_its_sections_and_its_exercise() -> None:
+    cells = [
+        nbformat.v4.new_markdown_cell("# One\n\n$a$\n\n## `In` *it* $x$\n\n$b$\n\n### Deep\n\n$c$", id="text"),
+        nbformat.v4.new_markdown_cell("## In it\n\n$d$", id="more"),
+        nbformat.v4.new_markdown_cell("> $e$", id="exercise-1-x", metadata={"exercise": "1-x"}),
+    ]
+    found = {formula.tex: formula.scopes for formula in notation.chapter_formulas(SimpleNamespace(cells=cells), "one")}
+    assert found == {
+        "a": ("one",),
+        "x": ("one", "one#in-it-"),
+        "b": ("one", "one#in-it-"),
+        "c": ("one", "one#in-it-", "one#deep"),
+        "d": ("one", "one#in-it"),
+        "e": ("one", "one#in-it", "one#exercise-1-x"),
+    }
 
 
 # The check
@@ -359,8 +376,15 @@ def test_an_exercises_letters_hold_in_it_and_in_its_solution(course: Path) -> No
     }
 
 
+def letters(table: dict[str, Any], some: str) -> None:
+    """Letters that mean something in the whole book."""
+    rows = {x.lower(): {"tex": x, "means": "A letter.", "place": "one.ipynb"} for x in some}
+    table["symbols"]["Letters"] = rows
+
+
 def test_what_is_not_marked(course: Path) -> None:
     assert marked(r"# Preface" + "\n\n" + r"$\alpha_T$", "preface") == {r"\alpha_T": ["tl-sym", "sy-num-topics"]}
     assert marked("# Symbols\n\n$T$", "glossary") == {"T": []}
-    letters = " + ".join(["T", "t", "i", r"\alpha", r"\mathbf{W}", r"\mathbf{W}^V", r"\mathbf{W}^{V*}"])
-    assert len(marked(f"# One\n\n${letters} + T$", "one").popitem()[1]) == 8
+    many = "ABCDEFGHIJ"
+    tabulate(course, lambda table: letters(table, many))
+    assert marked(f"# One\n\n$J + {' + '.join(many)}$", "one").popitem()[1] == ["tl-sym", *(f"sy-{x}" for x in "jabcdefg")]
