@@ -9,7 +9,7 @@ export OMP_NUM_THREADS = 1
 # What takes long on real text is computed once and kept here; 'make clean' deletes it.
 export TOPICLIB_CACHE ?= $(CURDIR)/_build/results
 
-.PHONY: help book test lab lint unit chapters notebooks student grade check-exercises check-colab repeat bench clean
+.PHONY: help book test lab lint unit chapters notebooks student grade check-exercises check-colab check-site repeat bench clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "make %-15s %s\n", $$1, $$2 }'
@@ -62,6 +62,9 @@ check-exercises: env ## every right and wrong answer against the checks; no solu
 
 check-colab: env ## run chapters alone with Colab's versions (CHAPTERS="..."; all of them: 30 minutes)
 	@$(RUN) -m tools.check_colab $(CHAPTERS)
+
+check-site: env ## look at every built page with Chromium: errors, formulas, sliders, keyboard, phone, dark, print, axe (PAGES="...")
+	@$(RUN) -m tools.check_site $(PAGES)
 
 repeat: env ## execute the built chapters again and compare the printed numbers (SHARE=3: a third of them)
 	@$(RUN) -m tools.repeat $(SHARE)

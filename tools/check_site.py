@@ -125,9 +125,8 @@ def ask(page: Page, report: Report) -> None:
 
 
 def ask_print_page(page: Page, report: Report) -> None:
-    """The whole course on one page is for paper: it is long on purpose, and has nothing to fold, move or darken."""
+    """The whole course on one page is for paper. What else is asked, its chapters are asked one by one."""
     report.add("formulas", formula_misses(page))
-    report.add_axe("desktop", axe(page))
     report.add("print", print_misses(page))
 
 

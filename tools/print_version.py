@@ -103,7 +103,7 @@ def write_print(site: Path, pages: Sequence[str]) -> None:
     end.extend([heading, *ends])
     main.append(end)
     head = first.find("head")
-    kept = [part for part in head if part.tag in ("meta", "title", "link") or (part.tag == "script" and _of_mathematics(part))]
+    kept = [part for part in head if part.tag in ("meta", "title") or _is_kept_link(part) or _of_mathematics(part)]
     page_head = html.Element("head")
     page_head.extend(kept)
     scripts = [part for part in first.find("body").iter("script") if _of_mathematics(part)]
@@ -113,6 +113,11 @@ def write_print(site: Path, pages: Sequence[str]) -> None:
     (site / "book" / NAME).write_text("<!DOCTYPE html>\n" + html.tostring(whole, encoding="unicode"))
 
 
-def _of_mathematics(script: HtmlElement) -> bool:
-    """Whether a script is MathJax or its settings: the only ones that the page to print needs."""
-    return "mathjax" in (script.get("src") or "").lower() or "MathJax" in (script.text or "")
+def _is_kept_link(part: HtmlElement) -> bool:
+    """Whether it links to a style sheet or the like, and not to a script that this page leaves out."""
+    return part.tag == "link" and part.get("rel") != "preload"
+
+
+def _of_mathematics(part: HtmlElement) -> bool:
+    """Whether it is the script of MathJax or its settings: the only ones that the page to print needs."""
+    return part.tag == "script" and ("mathjax" in (part.get("src") or "").lower() or "MathJax" in (part.text or ""))

@@ -51,14 +51,19 @@ PRINTED = """() => {
   const article = document.querySelector("article, main");
   if (!article || !shown(article)) return [...misses, "no article shows in print"];
   const cut = [...article.querySelectorAll("*")].filter(
-    (e) => !e.closest("details:not([open])") && getComputedStyle(e).overflowX !== "visible"
-      && e.scrollWidth > e.clientWidth + 2 && e.clientWidth > 1);
+    (e) => !e.closest("details:not([open])") && !e.parentElement.closest("mjx-container")
+      && getComputedStyle(e).overflowX !== "visible" && e.scrollWidth > e.clientWidth + 2 && e.clientWidth > 1);
   if (cut.length) {
     const more = Math.max(...cut.map((e) => e.scrollWidth - e.clientWidth));
     misses.push(`${cut.length} boxes are cut in print, by up to ${more} px: ${cut[0].outerHTML.slice(0, 100)}`);
   }
   const over = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  if (over > 0) misses.push(`the page is ${over} px wider than the paper`);
+  if (over > 0) {
+    const out = [...article.querySelectorAll("*")].filter(
+      (e) => (e.localName === "mjx-math" || !e.closest("mjx-container"))
+        && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1);
+    misses.push(`the page is ${over} px wider than the paper: ${(out.at(-1) ?? article).outerHTML.slice(0, 100)}`);
+  }
   const [r, g, b] = getComputedStyle(article.querySelector("p") ?? article).color.match(/\\d+/g).map(Number);
   if (0.2126 * r + 0.7152 * g + 0.0722 * b > 110) misses.push(`text prints in a light colour, rgb(${r}, ${g}, ${b})`);
   return misses;

@@ -24,6 +24,8 @@ PLAYED = """([figure, before]) => before !== [...figure.querySelectorAll("input[
 
 
 PLAY_PATIENCE = 3_000
+MAY_STAND = 0.1
+"""Share of moves that may leave the picture or the value as it was: near a limit they are the same to the eye."""
 
 
 class State(TypedDict):
@@ -70,7 +72,7 @@ def control_misses(page: Page, figure: Locator, control: Locator) -> Iterator[st
             yield f"the picture is not {what} at position {', '.join(bad)}"
     for key, word in (("pictures", "picture"), ("printed", "printed value")):
         still = [b for (a, b), (x, y) in zip(pairwise(places), pairwise(states), strict=True) if x[key] == y[key]]  # type: ignore[literal-required]
-        if still:
+        if len(still) > MAY_STAND * steps:
             yield f"the {word} does not change at position {', '.join(still)}"
     if len({shown["sentence"] for shown in states}) == 1:
         yield "the sentence never changes"
