@@ -121,6 +121,10 @@ def run(path: Path, python: Path, address: str) -> Outcome:
             client.execute(env=environment)
         except (CellExecutionError, DeadKernelError, TimeoutError, RuntimeError) as failure:
             error = str(failure).strip()[-1500:]
+        finally:
+            # The client leaves a manager that it was given alone; half a gigabyte a chapter would stay
+            if manager.has_kernel:
+                manager.shutdown_kernel(now=True)
         seconds, after = time.monotonic() - start, installed(own, environment)
     added = sorted(set(after) - set(before))
     moved = [f"{name} {before[name]} -> {after.get(name, 'gone')}" for name in sorted(before) if after.get(name) != before[name]]

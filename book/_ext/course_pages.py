@@ -76,8 +76,16 @@ def foot(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: Any) -> No
     )
 
 
+def allow_parallel(app: Sphinx) -> None:
+    """Let Sphinx read with several processes: the extensions that do not say whether it may do nothing while a page is read."""
+    for extension in app.extensions.values():
+        if extension.parallel_read_safe is None:
+            extension.parallel_read_safe = True
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    app.connect("builder-inited", allow_parallel)
     app.connect("source-read", fill)
     app.connect("html-page-context", foot)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
