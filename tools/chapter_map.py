@@ -22,7 +22,8 @@ MINUTES = re.compile(r"(\d+) minutes to read; the cells run in about (\d+ (?:s|m
 CHAPTER = re.compile(r"\((\w+)\.ipynb")
 ACROSS = 4
 """Boxes in a row, so that they can be read on a page of text."""
-WIDE, HIGH, GAP, BETWEEN = 180, 62, 24, 40
+WIDE, HIGH, GAP, BETWEEN = 180, 76, 24, 40
+LINES, LETTERS = 3, 25
 
 HEAD = """\
 # Map of the chapters
@@ -110,9 +111,8 @@ def rows(found: Mapping[str, Card], links: Mapping[str, Sequence[str]]) -> list[
 
 def box(name: str, card: Card, x: float, y: float) -> str:
     """A chapter's box with its title, which leads to it, and its times."""
-    lines = textwrap.wrap(card.title, 27)
-    lines = [*lines[:1], textwrap.shorten(" ".join(lines[1:]), 27, placeholder="…")] if len(lines) > 1 else lines
-    middle, top = x + WIDE / 2, y + (19 if len(lines) > 1 else 26)
+    lines = textwrap.wrap(card.title, LETTERS, max_lines=LINES, placeholder=" …")
+    middle, top = x + WIDE / 2, y + 40 - 7 * len(lines)
     spans = "".join(
         f'<text class="tl-map-title" x="{middle:g}" y="{top + 15 * number:g}">{html.escape(line)}</text>'
         for number, line in enumerate(lines)
@@ -150,7 +150,7 @@ def drawing(found: Mapping[str, Card]) -> str:
     boxes = "\n".join(box(name, found[name], *place) for name, place in at.items())
     label = "Map of the chapters; the table below says the same"
     return (
-        f'<div class="tl-map">\n<svg viewBox="0 0 {width} {height}" role="group" aria-label="{label}">\n{arrow}\n'
+        f'<div class="tl-map">\n<svg viewBox="-2 0 {width + 4} {height}" role="group" aria-label="{label}">\n{arrow}\n'
         + "\n".join(curves)
         + f"\n{boxes}\n</svg>\n</div>\n"
     )
