@@ -146,6 +146,18 @@ def test_a_fault_is_found(browser: Browser, site: Path, fault: str) -> None:
     assert any(said in miss for miss in misses), misses
 
 
+def test_the_page_to_print_is_asked_for_what_matters_on_paper(browser: Browser, site: Path) -> None:
+    text = page_text().replace("<body>", '<body class="tl-print">').replace("<details>", "<details open>")
+    (site / "page.html").write_text(text)
+    assert look(browser, site).misses == []
+    (site / "page.html").write_text(text.replace('querySelectorAll(".math")', 'querySelectorAll(".maths")'))
+    assert any("formulas are not typeset" in miss for miss in look(browser, site).misses)
+    (site / "other.html").write_text(page_text())
+    with served(site) as address:
+        misses = check_whole(browser, site, address, ["page.html", "other.html"]).misses
+    assert not any(miss.startswith("keyboard, page.html") for miss in misses)
+
+
 def test_a_heavy_page_is_found_with_its_pictures(browser: Browser, site: Path) -> None:
     (site / "_images").mkdir()
     (site / "_images" / "a.webp").write_bytes(b"0" * LIMIT)

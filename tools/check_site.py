@@ -87,11 +87,16 @@ def new_context(browser: Browser) -> BrowserContext:
     return browser.new_context(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")  # type: ignore[arg-type]
 
 
+def is_print_page(path: Path) -> bool:
+    """Whether the page is the whole course on one page, which has nothing of the theme around it."""
+    return PRINT_PAGE in path.read_text()
+
+
 def check_page(browser: Browser, site: Path, address: str, name: str) -> Report:
     """Everything that is asked of one page."""
     start, path = time.monotonic(), site / name
     report = Report(name, size=weights(path))
-    printed = PRINT_PAGE in path.read_text()
+    printed = is_print_page(path)
     report.add("weight", [] if printed else weight_misses(path))
     context = new_context(browser)
     try:
@@ -133,6 +138,7 @@ def ask_print_page(page: Page, report: Report) -> None:
 def check_whole(browser: Browser, site: Path, address: str, names: list[str]) -> Report:
     """What is asked once: links, search from a server and from files, the keyboard."""
     start = time.monotonic()
+    names = [name for name in names if not is_print_page(site / name)]
     report = Report("the whole site")
     report.add("links", site_findings(site))
     context = new_context(browser)

@@ -11,7 +11,7 @@ WANTED = ("Theorem 2", 'id="theorem-2"')
 """What is searched for, and what the page that must be found holds."""
 TABS = 400
 STOPS = {
-    "the link that skips to the content": "#pst-skip-link, .skip-link",
+    "the link that skips to the content": "a.skip-link, .skip-link a",
     "the search": ".search-button, .search-button__button, input[type=search]",
     "the navigation": "nav a, .bd-sidebar-primary a",
     "a slider": "figure.tl-slider input[type=range]",
