@@ -213,3 +213,16 @@ def test_the_box_of_a_result_leads_to_its_functions(monkeypatch: pytest.MonkeyPa
     page = (ROOT / "book" / "results_map.md").read_text()
     for name in re.findall(r"#map-(\w+)", "".join(markup.functions_line(f"theorem-{n}", "") for n in (1, 2, 3))):
         assert f'id="map-{name}"' in page
+
+
+def test_a_heat_map_inside_a_drawing_becomes_smaller_and_keeps_its_pixels() -> None:
+    inner = png(80, 60)
+    svg = f'<svg width="1pt" height="1pt"><image xlink:href="data:image/png;base64,\n{address(inner)[22:]}"/></svg>'.encode()
+    made = pictures.svg_with_smaller(svg)
+    found = re.search(rb"data:image/webp;base64,([A-Za-z0-9+/=]+)", made)
+    assert found is not None
+    assert len(made) < len(svg)
+    assert np.array_equal(
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(found[1]))).convert("RGB")), np.asarray(Image.open(io.BytesIO(inner)))
+    )
+    assert made.endswith(b'"/></svg>')

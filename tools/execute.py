@@ -1,6 +1,6 @@
 """Execute chapters, several at a time, each alone: in a process of its own and in an empty folder.
 
-``python -m tools.execute CHAPTER.ipynb OUT.ipynb`` executes one. Jupyter Book would execute them one after the other.
+Jupyter Book would execute them one after the other.
 """
 
 from __future__ import annotations
@@ -16,13 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jupyter_cache.executors.utils import single_nb_execution
-
-from tools.notebooks import read, write
+from tools.notebooks import read
 from tools.settings import ROOT
 
-TIMEOUT = 600
-"""Seconds for a cell."""
 ENCODER = re.compile(r"from topiclib\.encoders import")
 POLL = 0.1
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -62,7 +58,7 @@ def execute(paths: Sequence[Path], jobs: int, environment: Mapping[str, str]) ->
             while len(running) < jobs and ((shared and turn is None) or others):
                 path = (shared if shared and turn is None else others).pop(0)
                 turn = path if ENCODER.search(path.read_text()) else turn
-                command = [sys.executable, "-m", "tools.execute", str(path), str(folder / path.name)]
+                command = [sys.executable, "-m", "tools.execute_one", str(path), str(folder / path.name)]
                 with (folder / f"{path.stem}.log").open("wb") as log:
                     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
                 running[path] = process, time.monotonic()
@@ -87,19 +83,3 @@ def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
             process.wait(10)
         except subprocess.TimeoutExpired:
             process.kill()
-
-
-def main(chapter: str, out: str) -> int:
-    """Execute one chapter and write it; 1 and the traceback if it fails."""
-    notebook = read(Path(chapter))
-    with tempfile.TemporaryDirectory() as folder:
-        result = single_nb_execution(notebook, cwd=folder, timeout=TIMEOUT, allow_errors=False)
-    if result.err is not None:
-        print(result.exc_string)
-        return 1
-    write(Path(out), notebook)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -16,6 +16,7 @@ from PIL import Image
 
 FOLDER = "_images"
 DATA = re.compile(r"data:image/(png|svg\+xml);base64,([A-Za-z0-9+/=]+)")
+INNER = re.compile(rb"data:image/png;base64,\s*([A-Za-z0-9+/=\s]+)")
 SHOWN = re.compile(r'<img ([^>]*?)src="(data:image/(?:png|svg\+xml);base64,[A-Za-z0-9+/=]+)"')
 SVG_SIZE = re.compile(
     rb'<svg [^>]*?width="([\d.]+)pt"[^>]*?height="([\d.]+)pt"|<svg [^>]*?height="([\d.]+)pt"[^>]*?width="([\d.]+)pt"'
@@ -29,6 +30,16 @@ def smaller(png: bytes) -> tuple[bytes, str]:
     buffer = io.BytesIO()
     Image.open(io.BytesIO(png)).save(buffer, format="webp", lossless=True, quality=100, method=4)
     return (buffer.getvalue(), "webp") if buffer.tell() < len(png) else (png, "png")
+
+
+def svg_with_smaller(svg: bytes) -> bytes:
+    """The same drawing with its heat maps, which matplotlib puts in as PNGs, as WebPs where these are smaller."""
+
+    def shrink(match: re.Match[bytes]) -> bytes:
+        content, ending = smaller(base64.b64decode(match[1]))
+        return f"data:image/{ending};base64,{base64.b64encode(content).decode()}".encode()
+
+    return INNER.sub(shrink, svg)
 
 
 def size(kind: str, content: bytes) -> tuple[int, int] | None:
@@ -52,6 +63,8 @@ def take_out(site: Path) -> None:
             content, ending = base64.b64decode(text), "svg"
             if kind == "png":
                 content, ending = smaller(content)
+            else:
+                content = svg_with_smaller(content)
             written[text] = f"{sha256(content).hexdigest()[:16]}.{ending}"
             (folder / written[text]).write_bytes(content)
         return written[text]
