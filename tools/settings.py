@@ -51,26 +51,26 @@ def setup_cell(chapter: str, address: str | None = None) -> str:
     """
     return f'''\
 # Set-up, the same in every chapter: finds the course's library or installs it, and says what it did.
-import importlib, importlib.util, pathlib, subprocess, sys
+import importlib, importlib.util, os, pathlib, re, subprocess, sys
 
 CHAPTER, VERSION, SOURCE = "{chapter}", "{version()}", "{address or repository()}"
 if importlib.util.find_spec("topiclib") is None:
-    beside = [p for p in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents] if (p / "topiclib/__init__.py").exists()]
-    if beside:
+    if beside := [p for p in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents] if (p / "topiclib/__init__.py").exists()]:
         sys.path.insert(0, str(beside[0]))
     elif SOURCE.endswith("OWNER/REPOSITORY"):
         raise SystemExit("This copy of the course has no public address yet: put the folder topiclib beside this notebook.")
     else:
+        os.environ["GIT_TERMINAL_PROMPT"] = "0"  # a repository that is gone must not ask for a password
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"git+{{SOURCE}}@v{{VERSION}}"]
         if (done := subprocess.run(pip, capture_output=True, text=True)).returncode:
-            why = "the disk is full." if "No space left" in done.stderr else "is there a network?"
-            raise SystemExit(f"Could not install topiclib from {{SOURCE}}: {{why}} Then run it again.\\n{{done.stderr[-300:]}}")
+            why = (re.findall("(?:fatal|ERROR|error): (?!subprocess-)(.*)", done.stderr) or [done.stderr.strip()])[0]
+            raise SystemExit(f"Could not install topiclib: {{why}}. With git, a network and room on disk run this cell again.")
         importlib.invalidate_caches()
 import topiclib
 
 if (found := getattr(topiclib, "__version__", "another")) != VERSION:
-    place = " ".join(topiclib.__path__)
-    raise SystemExit(f"This chapter needs topiclib {{VERSION}}, but {{place}} holds {{found}}. Remove that and restart.")
+    other = topiclib.__spec__.origin or list(topiclib.__path__)[0]
+    raise SystemExit(f"This chapter needs topiclib {{VERSION}}. Move away {{other}}, which is {{found}}, and restart.")
 from topiclib.start import begin
 
 begin(CHAPTER)

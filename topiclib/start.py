@@ -39,6 +39,7 @@ NETWORK = (
     "Max retries exceeded",
 )
 VERSION = re.compile(r"[\w.!+-]+")
+PYTHON = (3, 11)
 
 
 class SetupError(SystemExit):
@@ -62,8 +63,11 @@ def needs(chapter: str) -> tuple[str, ...]:
 def begin(chapter: str) -> None:
     """Install what the chapter needs and this machine lacks; print what was done, the device, and the chapter's time there.
 
-    Raises SetupError with one sentence: no network, a full disk, a package that pip refuses.
+    Raises SetupError with one sentence: an old Python, no network, a full disk, a package that pip refuses.
     """
+    if sys.version_info < PYTHON:
+        wanted, found = (".".join(map(str, numbers[:2])) for numbers in (PYTHON, sys.version_info))
+        raise SetupError(f"This course needs Python {wanted} or newer; this is Python {found}. Choose another kernel.")
     names, table = needs(chapter), _table()
     data = [name for name in names if name in table["data"] and _version(name) is None]
     code = [name for name in names if name in table["requirements"] and importlib.util.find_spec(name) is None]
@@ -125,6 +129,8 @@ def _reason(said: str) -> str:
         return "the package index cannot be reached. Turn the network on"
     if "No module named pip" in said:
         return "this Python has no pip. Install pip"
+    if "externally-managed-environment" in said:
+        return "this Python is the operating system's. Make an environment (python3 -m venv) and choose it as the kernel"
     if "Hashes are required" in said or "DO NOT MATCH" in said:
         return "what was downloaded is not what the course was written with. Report it to the course"
     errors = [line for line in said.splitlines() if line.strip()]
