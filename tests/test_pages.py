@@ -17,7 +17,7 @@ from PIL import Image
 
 from tools import chapter_map, ledger_page, pictures
 from tools.chapter_map import Card
-from tools.previews import LONGEST, write_previews
+from tools.previews import LONGEST, _trimmed, write_previews
 from tools.print_version import write_print
 from tools.settings import ROOT, version
 
@@ -132,6 +132,14 @@ def test_a_long_preview_ends_early_and_says_so(site: Path) -> None:
     assert len(found) < LONGEST + 200
     assert found.count("tl-card-more") == 1
     assert "0 word" in found
+
+
+@pytest.mark.timeout(20)
+def test_a_preview_that_just_fits_without_the_sign_ends_too() -> None:
+    for length in range(LONGEST - 100, LONGEST):
+        box = html.fromstring(f"<div><p>{'a' * length}</p><p>{'b' * 200}</p></div>")
+        _trimmed(box)
+        assert [part.text for part in box][1:] == ["…"]
 
 
 def test_the_page_to_print_has_every_article_and_its_answers_at_the_end(site: Path) -> None:

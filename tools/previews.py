@@ -66,12 +66,13 @@ def _trimmed(box: HtmlElement) -> HtmlElement:
     for part in box.iter():
         if isinstance(part.tag, str):
             part.attrib.pop("id", None)
+    whole = len(box)
     while len(html.tostring(box)) > LONGEST and len(box) > 1:
         box[-1].drop_tree()
-        if not (len(box) and "tl-card-more" in _classes(box[-1])) and len(html.tostring(box)) <= LONGEST:
-            more = html.Element("p", {"class": "tl-card-more"})
-            more.text = "…"
-            box.append(more)
+    if len(box) < whole:
+        more = html.Element("p", {"class": "tl-card-more"})
+        more.text = "…"
+        box.append(more)
     return box
 
 
