@@ -13,7 +13,11 @@ from playwright.sync_api import Browser, Playwright, sync_playwright
 from tools import browser as browsers
 from tools.browser import NoBrowserError, ensure_browser, find_browser, launch
 from tools.check_site import Report, check_page, check_whole, main, page_names, served
+from tools.previews import write_previews
+from tools.settings import ROOT
 from tools.site import css_addresses, site_findings
+from tools.site_checks.cards import KINDS, card_misses, pages_with_cards
+from tools.site_checks.visit import visit
 from tools.site_checks.weight import LIMIT, weights
 
 RED, BLUE = (
@@ -230,3 +234,64 @@ def test_without_a_chromium_one_sentence_says_what_to_do(monkeypatch: pytest.Mon
     monkeypatch.setenv(browsers.VARIABLE, "/no/such/browser")
     with pytest.raises(NoBrowserError, match="CHROMIUM = '/no/such/browser': must be the path"):
         ensure_browser()
+
+
+CARDS = """<!DOCTYPE html><html lang="en" data-content_root="../"><head><title>t</title><link rel="icon" href="data:,">
+<script src="../_static/previews.js" defer></script><style>.tl-card { padding: 1em; }</style></head><body><article><h1>A</h1>
+<p><a href="other.html#theorem-2">Theorem 2</a> <a href="other.html#equation-1">(1)</a> <a class="tl-number" href="#claim-x">0.5</a>
+<a href="references.html#li2023">a book</a> <span class="tl-sym sy-t">T</span></p>
+<div class="tl-assertion" id="claim-x">0.5 it is</div></article></body></html>"""
+OTHER = """<article><h1>B</h1><div class="tl-box" id="theorem-2"><p>It is so.</p></div><div id="equation-1">a = b</div></article>"""
+
+
+@pytest.fixture
+def with_cards(tmp_path: Path) -> Path:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "book" / "page.html").write_text(CARDS)
+    (tmp_path / "book" / "other.html").write_text(OTHER)
+    (tmp_path / "book" / "references.html").write_text(
+        '<article><h1>C</h1><div class="citation" id="li2023">A paper.</div></article>'
+    )
+    (tmp_path / "book" / "glossary.html").write_text(
+        '<article><h1>D</h1><table><tr><td><span id="symbol-t"></span>T</td><td>number of topics</td></tr></table></article>'
+    )
+    (tmp_path / "_static" / "previews.js").write_text((ROOT / "book" / "_static" / "previews.js").read_text())
+    write_previews(tmp_path)
+    return tmp_path
+
+
+def look_at_cards(browser: Browser, site: Path) -> list[str]:
+    context, misses = browser.new_context(), []
+    for kind, name in pages_with_cards(site, ["book/page.html"]).items():
+        with visit(context, f"{site.as_uri()}/{name}", site.as_uri()) as here:
+            misses += card_misses(here.page, kind)
+        misses += here.misses
+    context.close()
+    return misses
+
+
+def test_cards_come_and_go(browser: Browser, with_cards: Path) -> None:
+    assert set(pages_with_cards(with_cards, ["book/page.html"])) == set(KINDS)
+    assert look_at_cards(browser, with_cards) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        ("_static/previews/other.js", '"theorem-2":', '"theorem-9":', "no card comes for a theorem, by mouse"),
+        ("_static/previews/glossary.js", '"symbol-t":', '"symbol-u":', "no card comes for a formula, by mouse"),
+        ("_static/previews.js", '"focusin"', '"focusing"', "no card comes for a citation, by keyboard"),
+        ("_static/previews.js", '"Escape"', '"Escapade"', "Escape does not take away the card for an equation"),
+        ("_static/previews/references.js", "A paper.", "", "the card for a citation is empty"),
+    ],
+)
+def test_a_missing_card_is_found(
+    browser: Browser, with_cards: Path, monkeypatch: pytest.MonkeyPatch, file: str, before: str, after: str, said: str
+) -> None:
+    monkeypatch.setattr("tools.site_checks.cards.WAIT", 1_000)
+    text = (with_cards / file).read_text()
+    assert before in text
+    (with_cards / file).write_text(text.replace(before, after))
+    misses = look_at_cards(browser, with_cards)
+    assert any(said in miss for miss in misses), misses

@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 from tools.browser import NoBrowserError, ensure_browser, launch
 from tools.settings import ROOT
 from tools.site import site_findings
+from tools.site_checks.cards import KINDS, SCRIPT, card_misses, pages_with_cards
 from tools.site_checks.content import fold_misses, formula_misses, phone_misses, print_misses
 from tools.site_checks.readable import axe, go_dark
 from tools.site_checks.sliders import SLIDERS, slider_misses
@@ -153,6 +154,13 @@ def check_whole(browser: Browser, site: Path, address: str, names: list[str]) ->
         else:
             with visit(context, f"{address}/{sliding}", address) as here:
                 report.add(f"keyboard, {sliding}", keyboard_misses(here.page))
+        if (site / SCRIPT).exists():
+            with_cards = pages_with_cards(site, names)
+            report.misses += [f"no page has {kind} to rest on" for kind in KINDS if kind not in with_cards]
+            for kind, name in with_cards.items():
+                with visit(context, f"{site.as_uri()}/{name}", site.as_uri()) as here:
+                    report.add(f"cards, {name}", card_misses(here.page, kind))
+                report.add(f"cards, {name}", here.misses)
     except Error as error:
         report.misses.append(f"the browser stopped: {str(error).splitlines()[0]}")
     finally:
