@@ -106,6 +106,10 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (r"W_{ij}^\top", ["W_{ij}^{\\top}"]),
         (r"\hat m_t / (\sqrt{\hat{v}} + 1)", [r"\hat{m}_{t}", r"\hat{v}"]),
         (r"\frac{a}{b}^2 + \sum_{n=1}^N x_n", ["a", "b", "n", "N", "x_{n}"]),
+        (
+            r"\mathfrak{q} + \mathsf{Y}_i \aleph \hbar \ddot x",
+            [r"\mathfrak{q}", r"\mathsf{Y}_{i}", r"\aleph", r"\hbar", r"\ddot{x}"],
+        ),
         (r"\begin{array}{cc} a & b \\[2ex] c \end{array}", ["a", "b", "c"]),
         (r"\mathbf{b}^{\text{pred}}, \text{where } i", [r"\mathbf{b}^{\text{pred}}", r"\text{where}", "i"]),
         (r"f'_\theta(x) \tag{D.17}", ["f_{\\theta}", "x"]),

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ import yaml
 from lxml import html
 from PIL import Image
 
-from tools import chapter_map, ledger_page, pictures
+from tools import build, chapter_map, ledger_page, pictures
 from tools.chapter_map import Card
+from tools.notebooks import read
 from tools.previews import LONGEST, _trimmed, write_previews
 from tools.print_version import write_print
 from tools.settings import ROOT, version
@@ -194,6 +196,33 @@ def test_arrows_leave_out_what_is_needed_through_another() -> None:
 def test_chapters_that_need_each_other_are_an_error() -> None:
     with pytest.raises(ValueError, match="a needs itself"):
         chapter_map.needed_first(cards(a=("b",), b=("a",)), "a")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (r"(\*\*Before:\*\* ).*", r"\1[the end](09_conclusion.ipynb)", "needs itself, through the chapters that cards name under"),
+        (r".*\*\*Before:\*\*.*\n", "", "01_introduction: the card has no line '**Before:** ...'"),
+        (r"(\*\*Time:\*\* ).*", r"\1a while", "01_introduction: the card's time is 'a while', must be"),
+        (r"(\*\*After:\*\* ).*", r"\1you know.", "book/map.md is not in step: run 'make notebooks'"),
+    ],
+)
+def test_a_card_that_is_wrong_is_a_finding(
+    before: str, after: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def changed(path: Path) -> Any:
+        notebook = read(path)
+        if path.stem == "01_introduction":
+            notebook.cells[0].source = re.sub(before, after, notebook.cells[0].source)
+        return notebook
+
+    monkeypatch.setattr(chapter_map, "read", changed)
+    (finding,) = chapter_map.findings()
+    assert said in finding
+    monkeypatch.setattr(build.notebooks, "findings", lambda path: [])
+    assert finding in build.source_findings()
+    assert chapter_map.main(["check"]) == 1
+    assert said in capsys.readouterr().err
 
 
 def test_no_arrow_of_the_books_map_leads_up() -> None:

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from exercises.catalogue import EXERCISES
-from tools import environment, notebooks
+from tools import build, environment, notebooks
 from tools.notebooks import chapters, exercise_cells, findings, read, synced, write
 from tools.prose import claims_of, prose_findings
 from tools.settings import ROOT, setup_cell
@@ -154,6 +154,21 @@ def test_a_notebook_out_of_form_is_found(tmp_path: Path, change: object, said: s
     change(chapter)  # type: ignore[operator]
     write(path, chapter)
     assert any(said in finding for finding in findings(path))
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\n{}", '{"cells": [', "", "{}"])
+def test_a_file_that_is_no_notebook_is_named(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "merged.ipynb").write_text(text)
+    monkeypatch.setattr(notebooks, "BOOK", tmp_path / "book")
+    for command in ("check", "sync"):
+        assert notebooks.main([command]) == 1
+        assert capsys.readouterr().err.startswith("book/merged.ipynb: is no notebook (")
+    (finding,) = build.source_findings()
+    assert finding.startswith("book/merged.ipynb: is no notebook (")
+    assert (tmp_path / "book" / "merged.ipynb").read_text() == text
 
 
 def test_sync_brings_an_exercise_up_to_date_and_keeps_the_rest() -> None:

@@ -18,7 +18,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from tools import chapter_table, notation, notebooks, results_map
+from tools import chapter_map, chapter_table, notation, notebooks, results_map
 from tools.colab import write_editions
 from tools.execute import ANSI, execute
 from tools.leaks import scan
@@ -147,16 +147,18 @@ def archive(site: Path) -> None:
 
 
 def source_findings() -> list[str]:
-    """What is wrong before anything runs: chapters out of form, numbers without a claim, pages outside the contents,
-    results without a test or a chapter, symbols without a meaning, a table of chapters that is out of step.
+    """What is wrong before anything runs: files that are no notebooks, chapters out of form, numbers without a claim, pages outside
+    the contents, results without a test or a chapter, symbols without a meaning, a table or a map of chapters out of step.
     """
+    if damaged := notebooks.damaged():
+        return damaged
     found = [f"{path.stem}: {finding}" for path in chapters() for finding in notebooks.findings(path)]
     listed = set(parse_toc_yaml(ROOT / "_toc.yml"))
     there = {str(p.relative_to(ROOT).with_suffix("")) for p in [*chapters(), *BOOK.glob("*.md")]}
     found += [f"{name} is in book/ but not in _toc.yml" for name in sorted(there - listed)]
     found += [f"map of results: {finding}" for finding in results_map.findings()]
     found += [f"table of symbols: {finding}" for finding in notation.findings()]
-    return found + chapter_table.findings()
+    return found + chapter_table.findings() + chapter_map.findings()
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tools.notebooks import read
@@ -17,7 +18,8 @@ from tools.objectives import order, title
 from tools.settings import BOOK, ROOT
 
 PAGE = BOOK / "map.md"
-CARD = re.compile(r"\*\*(Paper|Time|Before|After):\*\* (.*)")
+LINES_OF_CARD = ("Paper", "Time", "Before", "After")
+CARD = re.compile(rf"\*\*({'|'.join(LINES_OF_CARD)}):\*\* (.*)")
 MINUTES = re.compile(r"(\d+) minutes to read; the cells run in about (\d+ (?:s|minutes))")
 CHAPTER = re.compile(r"\((\w+)\.ipynb")
 ACROSS = 4
@@ -47,11 +49,13 @@ class Card:
 
 
 def cards() -> dict[str, Card]:
-    """Every chapter's card, in the order of the book."""
+    """Every chapter's card, in the order of the book; ValueError for one that does not say what it must."""
     found: dict[str, Card] = {}
     names = order()
     for name in names:
         lines = dict(CARD.findall(read(BOOK / f"{name}.ipynb").cells[0].source))
+        if missing := [line for line in LINES_OF_CARD if line not in lines]:
+            raise ValueError(f"{name}: the card has no line '**{missing[0]}:** ...'")
         time = MINUTES.search(lines["Time"])
         if time is None:
             raise ValueError(
@@ -68,7 +72,7 @@ def needed_first(found: Mapping[str, Card], name: str) -> set[str]:
     waiting = list(found[name].before)
     while waiting:
         if (part := waiting.pop()) == name:
-            raise ValueError(f"{name} needs itself, through the chapters that its card names under 'Before'")
+            raise ValueError(f"{name} needs itself, through the chapters that cards name under 'Before'")
         if part not in seen:
             seen.add(part)
             waiting += found[part].before
@@ -173,17 +177,27 @@ def page() -> str:
     return HEAD + drawing(found) + "\n" + whole + table(found)
 
 
+def findings() -> list[str]:
+    """What is wrong with the cards, or with the page that is made from them."""
+    try:
+        new = page()
+    except ValueError as error:
+        return [f"map of the chapters: {error}"]
+    there = PAGE.exists() and PAGE.read_text() == new
+    return [] if there else [f"{PAGE.relative_to(ROOT)} is not in step: run 'make notebooks'"]
+
+
 def main(arguments: list[str]) -> int:
     """Run ``sync`` or ``check``."""
-    if arguments == ["sync"]:
-        PAGE.write_text(page())
-    elif arguments != ["check"]:
+    if arguments not in (["sync"], ["check"]):
         print("usage: python -m tools.chapter_map sync|check", file=sys.stderr)
         return 2
-    if not PAGE.exists() or PAGE.read_text() != page():
-        print(f"{PAGE.relative_to(ROOT)} is not in step: run 'make notebooks'", file=sys.stderr)
-        return 1
-    return 0
+    if arguments == ["sync"]:
+        with suppress(ValueError):  # a finding
+            PAGE.write_text(page())
+    found = findings()
+    print("\n".join(found), end="\n" if found else "", file=sys.stderr)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

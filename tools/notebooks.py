@@ -43,6 +43,18 @@ def read(path: Path) -> Notebook:
     return nbformat.read(path, as_version=4)
 
 
+def damaged() -> list[str]:
+    """Chapters that cannot be read: a merge that was not finished, a file that is cut off."""
+    found = []
+    for path in chapters():
+        try:
+            read(path)
+        except (ValueError, nbformat.ValidationError) as error:
+            reason = str(error.__cause__ or error).splitlines()[0]
+            found.append(f"{path.relative_to(BOOK.parent)}: is no notebook ({reason}); is a merge unfinished?")
+    return found
+
+
 def as_text(notebook: Notebook) -> str:
     """The notebook's file in the one form that makes small diffs."""
     text: str = nbformat.writes(notebook, indent=1, ensure_ascii=False)
@@ -157,6 +169,9 @@ def main(arguments: list[str]) -> int:
     if arguments not in (["sync"], ["check"]):
         print("usage: python -m tools.notebooks sync|check", file=sys.stderr)
         return 2
+    if unread := damaged():
+        print("\n".join(unread), file=sys.stderr)
+        return 1
     bad = 0
     for path in chapters():
         if arguments == ["sync"]:

@@ -12,12 +12,14 @@ CODE = re.compile(r"```.*?```|(`+)[^`].*?\1", re.S)
 GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi"),
     *("rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "varepsilon", "vartheta", "varphi", "ell"),
+    *("varrho", "varsigma", "varpi", "varkappa", "digamma", "hbar", "imath", "jmath", "wp", "aleph", "beth"),
     *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
 )
 LETTER = re.compile(rf"[A-Za-z]|\\(?:{'|'.join(GREEK)})")
 STYLES = (
-    *("mathbf", "mathbb", "mathcal", "boldsymbol", "mathit"),
-    *("tilde", "hat", "bar", "dot", "vec", "widetilde", "widehat", "overline", "underline"),
+    *("mathbf", "mathbb", "mathcal", "boldsymbol", "mathit", "mathfrak", "mathscr", "mathsf", "mathtt", "bm"),
+    *("tilde", "hat", "bar", "dot", "ddot", "vec", "check", "breve", "acute", "grave"),
+    *("widetilde", "widehat", "overline", "underline"),
 )
 WORDS = ("text", "operatorname", "mathrm")
 STYLE = re.compile(rf"\\(?:{'|'.join(STYLES)})")
