@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from topiclib.claims import METADATA_KEY, ClaimError, claim, parse_number
+from topiclib.claims import METADATA_KEY, ClaimError, claim, parse_number, seed_text
 
 Shown = list[tuple[dict[str, str], dict[str, Any]]]
 
@@ -130,6 +130,12 @@ def test_the_claim_is_recorded_in_the_outputs_metadata(shown: Shown) -> None:
             "note": "share of positions",
         }
     }
+
+
+def test_seeds_in_a_row_are_a_range_to_read() -> None:
+    assert [seed_text(seeds) for seeds in ([], [5], [0, 1], [0, 1, 2], [0, 1, 2, 99], [3, 1, 2])] == [
+        "", "5", "0, 1", "0 to 2", "0 to 2, 99", "3, 1, 2",
+    ]  # fmt: skip
 
 
 def test_seeds_of_numpy_are_recorded_as_plain_numbers(shown: Shown) -> None:

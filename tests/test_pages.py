@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,29 @@ def test_arrows_leave_out_what_is_needed_through_another() -> None:
     assert chapter_map.rows(found, chapter_map.arrows(found)) == [["a"], ["b", "d"], ["c"]]
     chain = cards(a=(), b=("a",), c=("b",))
     assert chapter_map.rows(chain, chapter_map.arrows(chain)) == [["a", "b", "c"]]
+
+
+def test_an_arrow_past_a_row_runs_between_its_boxes_and_a_second_one_beside_it() -> None:
+    row, taken = (200.0, [0.0, chapter_map.WIDE + chapter_map.GAP]), Counter[tuple[float, float]]()
+    middle, high = chapter_map.WIDE / 2, chapter_map.HIGH
+    lanes = [
+        chapter_map.way((middle + 20, 80), (middle + 60, 400), [row], taken).split(f"200V{200 + high}")[0].split()[-1]
+        for _ in "123"
+    ]
+    assert [float(lane) for lane in lanes] == [chapter_map.WIDE + chapter_map.GAP / 2 + shift for shift in (0, 5, -5)]
+
+
+@pytest.mark.parametrize(
+    ("title", "number"),
+    [
+        ("3.3 Transformer", "3.3"),
+        ("6.1 continued: how", "6.1 continued"),
+        ("Appendix D.4: At", "Appendix D.4"),
+        ("Preface", "Preface"),
+    ],
+)
+def test_a_chapter_is_named_by_its_number(title: str, number: str) -> None:
+    assert chapter_map.short(title) == number
 
 
 def test_chapters_that_need_each_other_are_an_error() -> None:

@@ -9,6 +9,7 @@ import html
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,10 +22,11 @@ PAGE = BOOK / "map.md"
 LINES_OF_CARD = ("Paper", "Time", "Before", "After")
 CARD = re.compile(rf"\*\*({'|'.join(LINES_OF_CARD)}):\*\* (.*)")
 MINUTES = re.compile(r"(\d+) minutes to read; the cells run in about (\d+ (?:s|minutes))")
+NUMBER = re.compile(r"(\d[\d.]*( continued)?|Appendix [A-Z][\d.]*)\b")
 CHAPTER = re.compile(r"\((\w+)\.ipynb")
 ACROSS = 4
 """Boxes in a row, so that they can be read on a page of text."""
-WIDE, HIGH, GAP, BETWEEN = 180, 76, 24, 40
+WIDE, HIGH, GAP, BETWEEN = 188, 76, 16, 40
 LINES, LETTERS = 3, 25
 
 HEAD = """\
@@ -62,7 +64,7 @@ def cards() -> dict[str, Card]:
                 f"{name}: the card's time is {lines['Time']!r}, must be 'N minutes to read; the cells run in about N s ...'"
             )
         before = tuple(dict.fromkeys(part for part in CHAPTER.findall(lines["Before"]) if part in names and part != name))
-        found[name] = Card(title(name), before, int(time[1]), time[2], lines["After"])
+        found[name] = Card(title(name), before, int(time[1]), time[2].replace("minutes", "min"), lines["After"])
     return found
 
 
@@ -115,7 +117,7 @@ def rows(found: Mapping[str, Card], links: Mapping[str, Sequence[str]]) -> list[
 
 def box(name: str, card: Card, x: float, y: float) -> str:
     """A chapter's box with its title, which leads to it, and its times."""
-    lines = textwrap.wrap(card.title, LETTERS, max_lines=LINES, placeholder=" …")
+    lines = textwrap.wrap(card.title, LETTERS, max_lines=LINES, placeholder=" …", break_on_hyphens=False)
     middle, top = x + WIDE / 2, y + 40 - 7 * len(lines)
     spans = "".join(
         f'<text class="tl-map-title" x="{middle:g}" y="{top + 15 * number:g}">{html.escape(line)}</text>'
@@ -124,6 +126,32 @@ def box(name: str, card: Card, x: float, y: float) -> str:
     times = f'<text class="tl-map-time" x="{middle:g}" y="{y + HIGH - 9:g}">{card.minutes} min · {card.runs}</text>'
     frame = f'<rect x="{x:g}" y="{y:g}" width="{WIDE}" height="{HIGH}" rx="5"/>'
     return f'<a href="{name}.html" aria-label="{html.escape(card.title)}">{frame}{spans}{times}</a>'
+
+
+def way(
+    start: tuple[float, float],
+    end: tuple[float, float],
+    between: Sequence[tuple[float, Sequence[float]]],
+    taken: Counter[tuple[float, float]],
+) -> str:
+    """The path of an arrow from one box's lower edge down to another's upper edge, past the rows between them.
+
+    ``between`` has, for each of these rows, its upper edge and the left edges of its boxes: the arrow goes through the gap
+    that is nearest to the straight line. ``taken`` counts the arrows at a place, so that the next one runs beside them.
+    """
+    (x, y), bend = start, BETWEEN * 0.8
+    path = f"M{x:g} {y:g}"
+    for top, lefts in between:
+        lane = start[0] + (end[0] - start[0]) * (top - start[1]) / (end[1] - start[1])
+        gaps = [lefts[0] - GAP / 2, *(left + WIDE + GAP / 2 for left in lefts)]
+        if gaps[0] < lane < gaps[-1]:
+            lane = min((abs(gap - lane), gap) for gap in gaps)[1]
+        taken[top, lane] += 1
+        lane += 5 * (taken[top, lane] // 2) * (-1) ** taken[top, lane]
+        path += f"C{x:g} {y + bend:g} {lane:g} {top - bend:g} {lane:g} {top:g}V{top + HIGH:g}"
+        x, y = lane, top + HIGH
+    u, w = end
+    return path + f"C{x:g} {y + bend:g} {u:g} {w - bend:g} {u:g} {w - 2:g}"
 
 
 def drawing(found: Mapping[str, Card]) -> str:
@@ -135,17 +163,16 @@ def drawing(found: Mapping[str, Card]) -> str:
     for number, names in enumerate(ordered):
         start = (width - len(names) * WIDE - (len(names) - 1) * GAP) / 2
         at |= {name: (start + k * (WIDE + GAP), 4 + number * (HIGH + BETWEEN)) for k, name in enumerate(names)}
-    curves = []
+    curves, taken = [], Counter[tuple[float, float]]()
     for name, parts in links.items():
         for part in parts:
             (x, y), (u, w) = at[part], at[name]
             if y == w:
                 curves.append(f'<path d="M{x + WIDE:g} {y + HIGH / 2:g}L{u - 2:g} {y + HIGH / 2:g}" marker-end="url(#tl-arrow)"/>')
                 continue
-            x, y, u, bend = x + WIDE / 2, y + HIGH, u + WIDE / 2, BETWEEN * 0.8
-            curves.append(
-                f'<path d="M{x:g} {y:g}C{x:g} {y + bend:g} {u:g} {w - bend:g} {u:g} {w - 2:g}" marker-end="url(#tl-arrow)"/>'
-            )
+            between = [(at[row[0]][1], [at[one][0] for one in row]) for row in ordered if y < at[row[0]][1] < w]
+            path = way((x + WIDE / 2, y + HIGH), (u + WIDE / 2, w), between, taken)
+            curves.append(f'<path d="{path}" marker-end="url(#tl-arrow)"/>')
     height = len(ordered) * (HIGH + BETWEEN) - BETWEEN + 8
     arrow = (
         '<defs><marker id="tl-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
@@ -154,18 +181,25 @@ def drawing(found: Mapping[str, Card]) -> str:
     boxes = "\n".join(box(name, found[name], *place) for name, place in at.items())
     label = "Map of the chapters; the table below says the same"
     return (
-        f'<div class="tl-map">\n<svg viewBox="-2 0 {width + 4} {height}" role="group" aria-label="{label}">\n{arrow}\n'
+        f'<div class="tl-map">\n<svg viewBox="{-GAP} 0 {width + 2 * GAP} {height}" role="group" aria-label="{label}">\n{arrow}\n'
         + "\n".join(curves)
         + f"\n{boxes}\n</svg>\n</div>\n"
     )
+
+
+def short(title: str) -> str:
+    """A chapter's number alone, where its title has one: ``6.1 continued``, ``Appendix A``."""
+    number = NUMBER.match(title)
+    return number[0] if number else title
 
 
 def table(found: Mapping[str, Card]) -> str:
     """The same as a table."""
     lines = ["| Chapter | To read | Cells run | Needs | Afterwards |", "|---|---|---|---|---|"]
     for name, card in found.items():
-        needs = ", ".join(f"[{found[part].title.split(':')[0]}]({part}.ipynb)" for part in card.before) or "nothing"
-        lines.append(f"| [{card.title}]({name}.ipynb) | {card.minutes} min | {card.runs} | {needs} | {card.after} |")
+        needs = ", ".join(f"[{short(found[part].title)}]({part}.ipynb)" for part in card.before) or "nothing"
+        times = f"{card.minutes} min | {card.runs}".replace(" min", "\u00a0min").replace(" s", "\u00a0s")
+        lines.append(f"| [{card.title}]({name}.ipynb) | {times} | {needs} | {card.after} |")
     return "\n".join(lines) + "\n"
 
 

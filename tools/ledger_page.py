@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from tools.objectives import order, title
+from topiclib.claims import seed_text
 
 MARK = "<!-- ledger -->"
 HEAD = "<tr><th>Claim</th><th>The text says</th><th>The paper</th><th>Computed</th><th>Allowed</th><th>Seeds</th><th>Note</th></tr>"
@@ -32,7 +33,7 @@ def row(claim: Mapping[str, Any]) -> str:
     cells = (
         f'<a href="{claim["chapter"]}.html#claim-{claim["name"]}">{html.escape(words)}</a>',
         *(html.escape(text) for text in (claim["says"], claim["paper"] or "", f"{claim['value']:.6g}", allowed(claim))),
-        ", ".join(map(str, claim["seeds"])),
+        seed_text(claim["seeds"]),
         html.escape(claim["note"]),
     )
     mark = ' data-paper=""' if claim["paper"] else ""

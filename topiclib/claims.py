@@ -83,13 +83,24 @@ def parse_number(says: str) -> float:
     return (-number if sign in ("-", "−") else number) / (100 if percent else 1)
 
 
+def seed_text(seeds: Sequence[int]) -> str:
+    """Seeds as a text has them, three or more in a row as a range: ``0 to 7, 99``."""
+    runs: list[list[int]] = []
+    for seed in seeds:
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+
+
 def _record(name: str, value: float, says: str, tol: float, bound: str, paper: str | None, seeds: list[int], note: str) -> None:
     from IPython.display import display
 
     stated = {"equal": f"{says} ± {tol:g}" if tol else says, "at least": f"at least {says}", "at most": f"at most {says}"}[bound]
     parts = [f"text: {stated}"]
     parts += [f"paper: {paper}"] if paper else []
-    parts += [f"seed{'s' if len(seeds) > 1 else ''}: {', '.join(map(str, seeds))}"] if seeds else []
+    parts += [f"seed{'s' if len(seeds) > 1 else ''}: {seed_text(seeds)}"] if seeds else []
     parts += [note] if note else []
     title = name.replace("-", " ")
     markup = (

@@ -100,8 +100,9 @@ def position_label(value: Any, form: str) -> str:
 
 
 def label_markup(label: str) -> str:
-    """The label as HTML, ``p_m`` with its index below the line."""
-    return re.sub(r"\b([A-Za-z])_(\w+)", r"\1<sub>\2</sub>", html.escape(label))
+    """The label as HTML, ``p_m`` with its index below the line, ``tau`` as the letter."""
+    label = re.sub(r"\btau\b", "τ", html.escape(label))
+    return re.sub(r"\b([A-Za-z])_(\w+)", r"\1<sub>\2</sub>", label)
 
 
 def control_markup(control: Control) -> str:
