@@ -45,7 +45,8 @@ SIDEWAYS = """() => {
 PRINTED = """() => {
   const misses = [];
   const shown = (e) => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width > 1;
-  const controls = [...document.querySelectorAll("nav, button, dialog, .bd-sidebar-primary, .bd-sidebar-secondary, .headerlink")];
+  const controls = [...document.querySelectorAll(
+    "nav, button, dialog, .bd-sidebar-primary, .bd-sidebar-secondary, .headerlink, #jb-print-toc, details.hide:not([open])")];
   const left = controls.filter(shown);
   if (left.length) misses.push(`${left.length} controls show in print: ${left[0].outerHTML.slice(0, 80)}`);
   const article = document.querySelector("article, main");
