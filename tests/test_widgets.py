@@ -144,6 +144,7 @@ def test_the_slider_is_labelled() -> None:
     assert re.search(r"<label[^>]*>p<sub>m</sub> = <output[^>]*>0.10</output><input[^>]*>.*</label>", markup(), flags=re.S)
     assert "<span>0.10</span><span>0.50</span></span></label>" in markup()
     assert "&lt;b&gt; of x<sub>1</sub> = <output" in markup(label="<b> of x_1")
+    assert "topics, τ, not taut = <output" in markup(label="topics, tau, not taut")
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
