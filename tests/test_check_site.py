@@ -296,3 +296,11 @@ def test_a_missing_card_is_found(
     (with_cards / file).write_text(text.replace(before, after))
     misses = look_at_cards(browser, with_cards)
     assert any(said in miss for miss in misses), misses
+
+
+def test_a_browser_that_does_not_start_is_one_sentence(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(browsers.VARIABLE, "/bin/true")
+    assert main(["--site", str(site)]) == 1
+    assert capsys.readouterr().err.startswith("Cannot check the site: /bin/true does not start (")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, Error, Playwright
 
 VARIABLE = "CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -61,5 +61,9 @@ def ensure_browser() -> Path:
 
 
 def launch(playwright: Playwright, program: Path) -> Browser:
-    """Start ``program`` without a window and with no way to any other machine."""
-    return playwright.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
+    """Start ``program`` without a window and with no way to any other machine; NoBrowserError if it does not start."""
+    try:
+        return playwright.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
+    except Error as error:
+        reason = error.message.splitlines()[0]
+        raise NoBrowserError(f"{program} does not start ({reason}): set {VARIABLE} to the path of a Chromium or Chrome") from None
