@@ -51,12 +51,17 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_pictures_become_files_with_their_size_and_the_same_pixels(site: Path) -> None:
+def test_pictures_become_files_with_their_size_and_the_same_pixels(
+    site: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page, content = site / "book" / "a.html", png()
     frames = json.dumps([{"src": address(content)}, {"src": address(png(noise=True))}])
     page.write_text(f'<img alt="x" src="{address(content)}"><img alt="y" src="{address(SVG, "svg+xml")}"><script>{frames}</script>')
     (site / "index.html").write_text(f'<img alt="x" src="{address(content)}">')
-    pictures.take_out(site)
+    store = tmp_path_factory.mktemp("store")
+    (store / "of-an-older-build.webp").touch()
+    pages = {path: path.read_text() for path in site.rglob("*.html")}
+    pictures.take_out(site, store)
     text = page.read_text()
     assert "data:" not in text
     sizes = re.findall(r'<img alt="." width="(\d+)" height="(\d+)" decoding="async" loading="lazy" src="\.\./_images/[\w.]+"', text)
@@ -66,7 +71,15 @@ def test_pictures_become_files_with_their_size_and_the_same_pixels(site: Path) -
     kept = np.asarray(Image.open(sources[1]).convert("RGB"))
     assert np.array_equal(kept, np.asarray(Image.open(io.BytesIO(png(noise=True)))))
     assert 'src="_images/' in (site / "index.html").read_text()
-    assert len(list((site / "_images").iterdir())) == 3  # the picture that stands twice is one file
+    names = {path.name for path in (site / "_images").iterdir()}
+    assert len(names) == 3  # the picture that stands twice is one file
+    assert {path.name for path in store.iterdir()} == names
+    # A second build finds them all
+    monkeypatch.setattr(pictures, "smaller", None)
+    for path, content_before in pages.items():
+        path.write_text(content_before)
+    pictures.take_out(site, store)
+    assert page.read_text() == text
 
 
 def test_a_webp_is_taken_only_where_it_is_smaller(monkeypatch: pytest.MonkeyPatch) -> None:

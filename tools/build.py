@@ -131,7 +131,7 @@ def render(log: Path) -> int:
 
 def finish(site: Path) -> None:
     """Make of Jupyter Book's pages the site: pictures in files, previews of links, the page to print, the notebooks for Colab."""
-    take_out(site)
+    take_out(site, BUILD / "pictures")
     write_previews(site)
     write_print(site, [name for name in contents() if name not in NOT_PRINTED])
     write_editions(site / "colab")

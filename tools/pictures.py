@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import shutil
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +22,7 @@ SHOWN = re.compile(r'<img ([^>]*?)src="(data:image/(?:png|svg\+xml);base64,[A-Za
 SVG_SIZE = re.compile(
     rb'<svg [^>]*?width="([\d.]+)pt"[^>]*?height="([\d.]+)pt"|<svg [^>]*?height="([\d.]+)pt"[^>]*?width="([\d.]+)pt"'
 )
+SOURCE = Path(__file__).read_bytes()
 POINT = 96 / 72
 """CSS pixels in a point."""
 
@@ -52,21 +54,33 @@ def size(kind: str, content: bytes) -> tuple[int, int] | None:
     return None
 
 
-def take_out(site: Path) -> None:
-    """Put every picture of the site's pages into a file of its own, named by its content."""
+def _kept(kind: str, content: bytes, store: Path) -> Path:
+    """The picture as the site has it: from ``store``, where it is put if it is not there. Named by what it was made from."""
+    name = sha256(SOURCE + content).hexdigest()[:16]
+    for ending in ("svg", "webp", "png"):
+        if (found := store / f"{name}.{ending}").exists():
+            return found
+    made, ending = smaller(content) if kind == "png" else (svg_with_smaller(content), "svg")
+    part = store / f"{name}.part"
+    part.write_bytes(made)
+    return part.replace(store / f"{name}.{ending}")
+
+
+def take_out(site: Path, store: Path) -> None:
+    """Put every picture of the site's pages into a file of its own.
+
+    ``store`` keeps them from build to build, as most stay the same; what this site does not show is deleted there.
+    """
     folder = site / FOLDER
     folder.mkdir(exist_ok=True)
+    store.mkdir(exist_ok=True)
     written: dict[str, str] = {}
 
     def name(kind: str, text: str) -> str:
         if text not in written:
-            content, ending = base64.b64decode(text), "svg"
-            if kind == "png":
-                content, ending = smaller(content)
-            else:
-                content = svg_with_smaller(content)
-            written[text] = f"{sha256(content).hexdigest()[:16]}.{ending}"
-            (folder / written[text]).write_bytes(content)
+            kept = _kept(kind, base64.b64decode(text), store)
+            shutil.copyfile(kept, folder / kept.name)
+            written[text] = kept.name
         return written[text]
 
     for path in sorted(site.rglob("*.html")):
@@ -83,3 +97,5 @@ def take_out(site: Path) -> None:
 
         text = SHOWN.sub(sized, path.read_text())
         path.write_text(DATA.sub(lambda match, to=to_folder: f"{to}/{name(match[1], match[2])}", text))
+    for old in {path.name for path in store.iterdir()} - set(written.values()):
+        (store / old).unlink()
