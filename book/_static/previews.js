@@ -115,5 +115,6 @@ const tlPreviews = {};
   });
   document.addEventListener("focusout", later);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
-  addEventListener("scroll", (event) => event.target === document && hide(), { passive: true });
+  // A page that still scrolls takes a card away; one that is about to come may come.
+  addEventListener("scroll", (event) => event.target === document && card && !card.hidden && hide(), { passive: true });
 })();

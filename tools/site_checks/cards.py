@@ -17,7 +17,7 @@ KINDS = {
     "a formula": ("article .tl-sym", r'class="[^"]*\btl-sym\b'),
 }
 CARD = ".tl-card:not([hidden])"
-WAIT = 5000
+WAIT = 15_000
 """Milliseconds in which a card must come, or go."""
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 MISSES = ("serious", "critical")
 # Without preload axe asks for no style sheet again.
 # Rules that look at colours are slow: of blocks of code with the same kinds of words, one is looked at.
-RUN = """async (onlyColours) => {
+RUN = """async ([withColours, withOthers]) => {
   const colours = ["color-contrast", "link-in-text-block"], seen = new Set();
   const options = {resultTypes: ["violations"], preload: false};
   for (const block of document.querySelectorAll("div.highlight")) {
@@ -20,8 +20,9 @@ RUN = """async (onlyColours) => {
     kinds.forEach((k) => seen.add(k));
   }
   const off = Object.fromEntries(colours.map((rule) => [rule, {enabled: false}]));
-  const runs = [await axe.run({exclude: [["[data-alike]"]]}, {...options, runOnly: colours})];
-  if (!onlyColours) runs.push(await axe.run(document, {...options, rules: off}));
+  const runs = [];
+  if (withColours) runs.push(await axe.run({exclude: [["[data-alike]"]]}, {...options, runOnly: colours}));
+  if (withOthers) runs.push(await axe.run(document, {...options, rules: off}));
   return runs.flatMap((r) => r.violations).map((v) => ({rule: v.id, impact: v.impact, times: v.nodes.length,
     html: v.nodes[0].html.slice(0, 120),
     why: [...v.nodes[0].any, ...v.nodes[0].all, ...v.nodes[0].none].map((c) => c.message).join("; ")}));
@@ -29,11 +30,14 @@ RUN = """async (onlyColours) => {
 DARK = "() => document.documentElement.dataset.theme === 'dark'"
 
 
-def axe(page: Page, *, only_colours: bool = False) -> tuple[list[str], Counter[str]]:
-    """Serious and critical findings, a line for each rule; and how often each milder rule is broken."""
+def axe(page: Page, *, colours: bool = True, others: bool = True) -> tuple[list[str], Counter[str]]:
+    """Serious and critical findings, a line for each rule; and how often each milder rule is broken.
+
+    ``colours`` and ``others`` choose the rules: a phone has a desktop's colours, dark has light's structure.
+    """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    found: list[dict[str, Any]] = page.evaluate(RUN, only_colours)
+    found: list[dict[str, Any]] = page.evaluate(RUN, [colours, others])
     misses, mild = [], Counter[str]()
     for broken in found:
         if broken["impact"] in MISSES:
