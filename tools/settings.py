@@ -69,7 +69,7 @@ if importlib.util.find_spec("topiclib") is None:
 import topiclib
 
 if (found := getattr(topiclib, "__version__", "another")) != VERSION:
-    other = topiclib.__spec__.origin or list(topiclib.__path__)[0]
+    other = topiclib.__spec__.origin or next(iter(topiclib.__path__))
     raise SystemExit(f"This chapter needs topiclib {{VERSION}}. Move away {{other}}, which is {{found}}, and restart.")
 from topiclib.start import begin
 
