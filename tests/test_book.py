@@ -17,7 +17,10 @@ TOC = "format: jb-book\nroot: book/small\nchapters:\n  - file: book/references\n
 TEXT = """# Small
 
 > **In this chapter**
+> - **Paper:** none
 > - **Time:** 5 minutes to read; the cells run in about 3 s on two CPU cores
+> - **Before:** nothing
+> - **After:** you know a small chapter
 
 A claim of [0.5](#claim-half), a [box](#theorem-1), an [equation](#equation-1), [a book](references.md#devlin2019).
 

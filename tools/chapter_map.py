@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from tools.notebooks import read
 from tools.objectives import order, title
-from tools.settings import BOOK, ROOT
+from tools.settings import BOOK, ROOT, contents
 
 PAGE = BOOK / "map.md"
 LINES_OF_CARD = ("Paper", "Time", "Before", "After")
@@ -212,7 +212,9 @@ def page() -> str:
 
 
 def findings() -> list[str]:
-    """What is wrong with the cards, or with the page that is made from them."""
+    """What is wrong with the cards, or with the page that is made from them; nothing while the contents do not list it."""
+    if PAGE.stem not in contents():
+        return []
     try:
         new = page()
     except ValueError as error:
