@@ -92,9 +92,21 @@ def served(site: Path) -> Iterator[str]:
         server.server_close()
 
 
-def new_context(browser: Browser) -> BrowserContext:
-    """A reader on a desktop who asks for light colours and for nothing that moves by itself."""
-    return browser.new_context(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")  # type: ignore[arg-type]
+@contextmanager
+def reader(browser: Browser, report: Report) -> Iterator[BrowserContext]:
+    """A reader on a desktop who asks for light colours and for nothing that moves by itself.
+
+    A browser that stops is a miss of the report, which also gets the seconds that the reader took.
+    """
+    start = time.monotonic()
+    context = browser.new_context(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")  # type: ignore[arg-type]
+    try:
+        yield context
+    except Error as error:
+        report.misses.append(f"the browser stopped: {str(error).splitlines()[0]}")
+    finally:
+        context.close()
+    report.seconds = time.monotonic() - start
 
 
 def is_print_page(path: Path) -> bool:
@@ -104,12 +116,11 @@ def is_print_page(path: Path) -> bool:
 
 def check_page(browser: Browser, site: Path, address: str, name: str) -> Report:
     """Everything that is asked of one page."""
-    start, path = time.monotonic(), site / name
+    path = site / name
     report = Report(name, size=weights(path))
     printed = is_print_page(path)
     report.add("weight", [] if printed else weight_misses(path))
-    context = new_context(browser)
-    try:
+    with reader(browser, report) as context:
         with visit(context, f"{address}/{name}", address) as served_page:
             (ask_print_page if printed else ask)(served_page.page, report)
         report.add("server", served_page.misses)
@@ -117,11 +128,6 @@ def check_page(browser: Browser, site: Path, address: str, name: str) -> Report:
             with visit(context, path.as_uri(), site.as_uri()) as file_page:
                 report.add("file, formulas", formula_misses(file_page.page))
             report.add("file", file_page.misses)
-    except Error as error:
-        report.misses.append(f"the browser stopped: {str(error).splitlines()[0]}")
-    finally:
-        context.close()
-    report.seconds = time.monotonic() - start
     return report
 
 
@@ -147,12 +153,10 @@ def ask_print_page(page: Page, report: Report) -> None:
 
 def check_whole(browser: Browser, site: Path, address: str, names: list[str]) -> Report:
     """What is asked once: links, search from a server and from files, the keyboard."""
-    start = time.monotonic()
     names = [name for name in names if not is_print_page(site / name)]
     report = Report("the whole site")
     report.add("links", site_findings(site))
-    context = new_context(browser)
-    try:
+    with reader(browser, report) as context:
         for where, base in (("server", address), ("file", site.as_uri())):
             with visit(context, f"{base}/{names[0]}", base) as here:
                 report.add(f"search, {where}", search_misses(here.page, site))
@@ -170,11 +174,6 @@ def check_whole(browser: Browser, site: Path, address: str, names: list[str]) ->
                 with visit(context, f"{site.as_uri()}/{name}", site.as_uri()) as here:
                     report.add(f"cards, {name}", card_misses(here.page, kind))
                 report.add(f"cards, {name}", here.misses)
-    except Error as error:
-        report.misses.append(f"the browser stopped: {str(error).splitlines()[0]}")
-    finally:
-        context.close()
-    report.seconds = time.monotonic() - start
     return report
 
 

@@ -20,8 +20,7 @@ from lxml.html import HtmlElement
 FOLDER = "_static/previews"
 LONGEST = 6000
 """Characters of a preview; a longer box ends after a whole part of it, with a sign that more follows."""
-PICTURE = {"tl-figure", "tl-slider"}
-LEFT_OUT = "script, details, .headerlink, button, input, .tl-no-preview"
+LEFT_OUT = "script, details, .headerlink, button, input"
 
 
 def _classes(element: HtmlElement) -> set[str]:
@@ -61,7 +60,7 @@ def _shown(element: HtmlElement, title: str) -> HtmlElement | None:
 
 def _trimmed(box: HtmlElement) -> HtmlElement:
     """Without what cannot work in a preview, with identifiers removed, and not too long."""
-    for part in box.cssselect(LEFT_OUT) if box.tag != "script" else []:
+    for part in box.cssselect(LEFT_OUT):
         part.drop_tree()
     for part in box.iter():
         if isinstance(part.tag, str):

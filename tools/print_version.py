@@ -16,8 +16,7 @@ from lxml import html
 from lxml.html import HtmlElement
 
 NAME = "print.html"
-LEFT_OUT = "script, button, .headerlink, details.hide, .tl-no-print, .prev-next-footer, .tl-map"
-ONE_OF_MANY = "input[type=range], .tl-play"
+LEFT_OUT = "script, button, input[type=range], .headerlink, details.hide, .prev-next-footer, .tl-map"
 
 
 def _ids(article: HtmlElement, page: str, printed: Collection[str]) -> None:
@@ -70,8 +69,6 @@ def _article(path: Path, printed: Collection[str]) -> tuple[HtmlElement, list[Ht
     page = path.stem
     found = html.document_fromstring(path.read_text()).cssselect("article.bd-article")[0]
     for part in found.cssselect(LEFT_OUT):
-        part.drop_tree()
-    for part in found.cssselect(ONE_OF_MANY):
         part.drop_tree()
     for picture in found.iter("img"):
         picture.attrib.pop("loading", None)
