@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tools import browser as browsers
+from tools import check_site
 from tools.browser import NoBrowserError, ensure_browser, find_browser, launch
 from tools.check_site import Report, check_page, check_whole, main, page_names, served
 from tools.previews import write_previews
@@ -225,6 +229,19 @@ def test_the_command_says_what_is_wrong_and_fails(browser: Browser, site: Path, 
     assert "folded part 'Answer', number 1 is open at first" in said
     assert main(["--site", str(site), "gone.html"]) == 2
     assert main(["--site", str(site / "nowhere")]) == 1
+
+
+def test_no_browser_is_left_when_the_command_ends(browser: Browser, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def launch_and_close_slowly(playwright: Playwright, program: Path) -> Iterator[Browser]:
+        with launch(playwright, program) as slow:
+            yield slow
+            time.sleep(1.5)  # longer than the server takes to stop
+
+    monkeypatch.setattr(check_site, "launch", launch_and_close_slowly)
+    before = set(threading.enumerate())
+    assert main(["--site", str(site), "page.html"]) == 0
+    assert set(threading.enumerate()) <= before, "a thread that closes its browser while Python ends makes it crash"
 
 
 def test_without_a_chromium_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

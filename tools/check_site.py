@@ -190,12 +190,12 @@ def check_site(site: Path, names: list[str], program: Path, *, whole: bool = Tru
     done: queue.SimpleQueue[Report | BaseException] = queue.SimpleQueue()
     for name in [*names, *([None] if whole else [])]:
         tasks.put(name)
-    expected = tasks.qsize()
+    expected, stopped = tasks.qsize(), threading.Event()
 
     def work() -> None:
         try:
             with sync_playwright() as playwright, launch(playwright, program) as browser:
-                while not tasks.empty():
+                while not stopped.is_set():
                     try:
                         name = tasks.get_nowait()
                     except queue.Empty:
@@ -205,13 +205,19 @@ def check_site(site: Path, names: list[str], program: Path, *, whole: bool = Tru
             done.put(error)
 
     with served(site) as address:
-        for _ in range(WORKERS):
-            threading.Thread(target=work, daemon=True).start()
-        for _ in range(expected):
-            report = done.get()
-            if isinstance(report, BaseException):
-                raise report
-            yield report
+        workers = [threading.Thread(target=work) for _ in range(WORKERS)]
+        for worker in workers:
+            worker.start()
+        try:
+            for _ in range(expected):
+                report = done.get()
+                if isinstance(report, BaseException):
+                    raise report
+                yield report
+        finally:  # a browser that still closes while Python ends takes Python down with it
+            stopped.set()
+            for worker in workers:
+                worker.join()
 
 
 def main(arguments: list[str] | None = None) -> int:
