@@ -647,7 +647,7 @@ PAPER: list[PaperExercise] = [
         statement=r"""
             Documents are infinitely long with $\tau$ of $T$ topics, so the topics are known. The loss is squared, and $0 < p_r$, $p_c + p_r < 1$. (a) Let $p_c = 0$. Prove that no prediction whatever, with any use of the shown token, has a loss below $1 - \frac{1}{\tau v}$, so that
             with Theorem 2's matrix uniform attention is optimal. (b) Let $p_c > 0$. Prove that predictions which give all words of a topic the same number can gain at most
-            $$g = \frac{p_c^2}{p_c + p_r \tau / T} \cdot \frac{\tau - 1}{\tau v}$$
+            $g = \frac{p_c^2}{p_c + p_r \tau / T} \cdot \frac{\tau - 1}{\tau v}$
             over that. (c) Which positions bring this gain, and why is it zero at $\tau = 1$? (d) Keep $p_c + p_r$ fixed. Does $g$ rise or fall with $p_c$? Prove it.
         """,
         graded=True,
