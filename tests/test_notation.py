@@ -316,7 +316,7 @@ def test_the_page_has_an_anchor_for_each_symbol_and_term(course: Path) -> None:
     page = notation.page(notation.load())
     for key in ("symbol-num-topics", "symbol-clock", "term-head"):
         assert page.count(f'id="{key}"') == 1
-    assert "| <code>num_<wbr>topics</code> | [Section 1](one.ipynb#the-setting) |" in page
+    assert '| <span class="tl-short">[Section 1](one.ipynb#the-setting)</span> | <code>num_<wbr>topics</code> |' in page
     assert "A ratio. Holds in [1](one.ipynb)." in page
     assert page.index("## Data") < page.index("## Model") < page.index("### [2 Two](two.ipynb)") < page.index("## Terms")
 

@@ -21,6 +21,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from tools import chapter_map, chapter_table, notation, notebooks, results_map
 from tools.colab import write_editions
 from tools.execute import ANSI, execute
+from tools.folds import fold
 from tools.leaks import scan
 from tools.ledger import executed, write_ledger
 from tools.notebooks import chapters
@@ -130,8 +131,9 @@ def render(log: Path) -> int:
 
 
 def finish(site: Path) -> None:
-    """Make of Jupyter Book's pages the site: pictures in files, previews of links, the page to print, the notebooks for Colab."""
+    """Make of Jupyter Book's pages the site: pictures in files, long runs of checked numbers folded, previews of links, the page to print, the notebooks for Colab."""
     take_out(site, BUILD / "pictures")
+    fold(site)
     write_previews(site)
     write_print(site, [name for name in contents() if name not in NOT_PRINTED])
     write_editions(site / "colab")

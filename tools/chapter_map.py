@@ -24,9 +24,9 @@ CARD = re.compile(rf"\*\*({'|'.join(LINES_OF_CARD)}):\*\* (.*)")
 MINUTES = re.compile(r"(\d+) minutes to read; the cells run in about (\d+ (?:s|minutes))")
 NUMBER = re.compile(r"(\d[\d.]*( continued)?|Appendix [A-Z][\d.]*)\b")
 CHAPTER = re.compile(r"\((\w+)\.ipynb")
-ACROSS = 4
+ACROSS = 3
 """Boxes in a row, so that they can be read on a page of text."""
-WIDE, HIGH, GAP, BETWEEN = 188, 76, 16, 40
+WIDE, HIGH, GAP, BETWEEN = 196, 76, 20, 40
 LINES, LETTERS = 3, 25
 
 HEAD = """\
@@ -34,7 +34,8 @@ HEAD = """\
 
 An arrow leads from a chapter to those that build on it; what a chapter needs through another is left out. Sections 1 to 5 are the
 paper's argument, Sections 6 to 9 the experiments, the appendices the proofs. Each box has the minutes to read, and what the cells
-take to run on two CPU cores.
+take to run on two CPU cores. [Section 7](07_related_work.md), a guide to the literature, and the [errata](errata.ipynb) need no
+chapter and have no box.
 
 """
 
@@ -64,8 +65,15 @@ def cards() -> dict[str, Card]:
                 f"{name}: the card's time is {lines['Time']!r}, must be 'N minutes to read; the cells run in about N s ...'"
             )
         before = tuple(dict.fromkeys(part for part in CHAPTER.findall(lines["Before"]) if part in names and part != name))
-        found[name] = Card(title(name), before, int(time[1]), time[2].replace("minutes", "min"), lines["After"])
+        found[name] = Card(title(name), before, int(time[1]), duration(time[2]), lines["After"])
     return found
+
+
+def duration(time: str) -> str:
+    """The time of a card in short, in one unit for what is alike: ``"150 s"`` is ``2.5 min``."""
+    number, unit = time.split()
+    minutes = float(number) if unit == "minutes" else float(number) / 60
+    return f"{number} s" if unit == "s" and minutes < 1.5 else f"{round(2 * minutes) / 2:g} min"
 
 
 def needed_first(found: Mapping[str, Card], name: str) -> set[str]:
@@ -195,11 +203,11 @@ def short(title: str) -> str:
 
 def table(found: Mapping[str, Card]) -> str:
     """The same as a table."""
-    lines = ["| Chapter | To read | Cells run | Needs | Afterwards |", "|---|---|---|---|---|"]
+    lines = ["| Chapter | Afterwards |", "|---|---|"]
     for name, card in found.items():
         needs = ", ".join(f"[{short(found[part].title)}]({part}.ipynb)" for part in card.before) or "nothing"
-        times = f"{card.minutes} min | {card.runs}".replace(" min", "\u00a0min").replace(" s", "\u00a0s")
-        lines.append(f"| [{card.title}]({name}.ipynb) | {times} | {needs} | {card.after} |")
+        times = f"{card.minutes} min to read, cells {card.runs}".replace(" min", "\u00a0min").replace(" s", "\u00a0s")
+        lines.append(f"| [{card.title}]({name}.ipynb)<br>{times}; needs {needs} | {card.after} |")
     return "\n".join(lines) + "\n"
 
 

@@ -25,11 +25,12 @@ TABLE = BOOK / "mutation_table.md"
 HEAD = """# Table of mutations
 
 Every graded exercise with code, in every variant that a class can get. Its reference solution and an alternative one must pass
-the visible and the hidden check; each wrong answer must be rejected with the hint that names its mistake. `make check-exercises`
-runs this table again and compares; `make notebooks` writes it.
+the visible and the hidden check; each wrong answer must be rejected with the hint that names its mistake. A wrong answer counts once
+for each variant; the hints stand there by their names. `make check-exercises` runs this table again and compares; `make notebooks`
+writes it.
 
-| Exercise | Level | Variants | Reference | Alternative | Wrong answers, and the hint each gets |
-|---|---|---|---|---|---|
+| Exercise | Right answers; wrong answers, and the hint each gets |
+|---|---|
 """
 
 
@@ -61,9 +62,11 @@ class Row:
             f"`{wanted}`" if wanted == given else f"**{wanted}: {given}**" for wanted, given in dict.fromkeys(self.wrong)
         )
         right = sum(wanted == given for wanted, given in self.wrong)
-        verdicts = ("accepted" if passes else "**rejected**" for passes in (self.reference, self.alternative))
-        cells = [self.exercise.id, self.exercise.level, str(self.variants), *verdicts]
-        return f"| {' | '.join(cells)} | {right} of {len(self.wrong)} rejected: {hints} |"
+        refused = [name for name in ("reference", "alternative") if not getattr(self, name)]
+        verdict = f"**{' and '.join(refused)} rejected**" if refused else "both right ones accepted"
+        variants = f", {self.variants} variants" if self.variants > 1 else ""
+        name = f"**{self.exercise.id}**<br>{self.exercise.level}{variants}"
+        return f"| {name} | {verdict}; {right} of {len(self.wrong)} wrong ones rejected: {hints} |"
 
 
 def rows(exercises: list[Exercise] | None = None) -> list[Row]:

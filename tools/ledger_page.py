@@ -21,6 +21,11 @@ FILTER = """\
 <script src="../_static/ledger.js" defer></script>"""
 
 
+def computed(value: float) -> str:
+    """Six digits; what is large without a power of ten, and with commas, as the text writes it."""
+    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.6g}"
+
+
 def allowed(claim: Mapping[str, Any]) -> str:
     """How far the computed number may be from the text's."""
     slack = f" (± {claim['tol']:g})" if claim["tol"] else ""
@@ -32,7 +37,7 @@ def row(claim: Mapping[str, Any]) -> str:
     words = str(claim["name"]).replace("-", " ")
     cells = (
         f'<a href="{claim["chapter"]}.html#claim-{claim["name"]}">{html.escape(words)}</a>',
-        *(html.escape(text) for text in (claim["says"], claim["paper"] or "", f"{claim['value']:.6g}", allowed(claim))),
+        *(html.escape(text) for text in (claim["says"], claim["paper"] or "", computed(claim["value"]), allowed(claim))),
         seed_text(claim["seeds"]),
         html.escape(claim["note"]),
     )

@@ -355,7 +355,7 @@ def _where(place: str) -> str:
     file, _, anchor = place.partition("#")
     short = _short(file.removesuffix(".ipynb"))
     label = "An exercise" if anchor.startswith("exercise-") else f"Section {short}" if short[0].isdigit() else short
-    return f"[{label}]({place})"
+    return f'<span class="tl-short">[{label}]({place})</span>'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -365,8 +365,16 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
+def _anchor(symbol: Symbol) -> str:
+    return f'<span id="symbol-{symbol.key}"></span>'
+
+
+def _tex(symbol: Symbol) -> str:
+    return ", ".join(f"${tex}$" for tex in symbol.tex)
+
+
 def _anchored(symbol: Symbol) -> str:
-    return f'<span id="symbol-{symbol.key}"></span>' + ", ".join(f"${tex}$" for tex in symbol.tex)
+    return _anchor(symbol) + _tex(symbol)
 
 
 def _means(symbol: Symbol) -> str:
@@ -400,15 +408,25 @@ def page(table: Table) -> str:
     parts = [INTRODUCTION]
     kinds = dict.fromkeys(symbol.kind for symbol in table.symbols if not symbol.local)
     for kind in kinds:
-        rows = [(_anchored(s), _means(s), _code(s.code), _where(s.place)) for s in table.symbols if s.kind == kind]
-        parts.append(f"## {kind}\n\n" + _table(("Symbol", "Meaning", "Code", "Where"), rows) + "\n")
+        of_kind = [s for s in table.symbols if s.kind == kind]
+        head, rows = ["Symbol", "Meaning", "Where"], [[_anchored(s), _means(s), _where(s.place)] for s in of_kind]
+        if any(s.code for s in of_kind):
+            head.append("Code")
+            rows = [[*row, _code(s.code)] for row, s in zip(rows, of_kind, strict=True)]
+        parts.append(f"## {kind}\n\n" + _table(head, rows) + "\n")
     homes = _in_order({s.scopes[0].partition("#")[0] for s in table.symbols if s.local})
     parts.append(
         f"## {LOCAL}\n\nWhat a chapter or an exercise needs for itself. Elsewhere the same letter may mean something else.\n"
     )
     for home in homes:
         here = [s for s in table.symbols if s.local and s.scopes[0].partition("#")[0] == home]
-        lines = [(_anchored(s), s.means, _where(s.place) if "#" in s.place else "") for s in here]
+        alike: dict[tuple[tuple[str, ...], str], list[Symbol]] = {}
+        for symbol in here:  # two exercises may need the same letter for the same
+            alike.setdefault((tuple(symbol.tex), symbol.means), []).append(symbol)
+        lines = [
+            ("".join(map(_anchor, same)) + _tex(same[0]), same[0].means, "<br>".join(_where(s.place) for s in same if "#" in s.place))
+            for same in alike.values()
+        ]
         parts.append(f"### [{_title(f'{home}.ipynb')}]({home}.ipynb)\n\n" + _table(("Symbol", "Meaning", "Where"), lines) + "\n")
     parts.append("## Terms\n")
     for term in sorted(table.terms, key=lambda term: term.name.strip("[").lower()):

@@ -30,11 +30,11 @@ def title(chapter: str) -> str:
 
 
 def line(chapter: str, task: Task) -> str:
-    """A row of the table."""
+    """A row of the table. What is told in a few words stands below the name: a phone has no room for five columns."""
     kind = "on paper" if task.id in PAPER else "code"
     graded = "graded" if task.graded else "self-study"
     link = f"[{task.id}]({chapter}.ipynb#{task.anchor})"
-    return f"| {link} | {kind}, {graded} | {task.level} | {task.minutes} | {task.objective} |"
+    return f"| {link}<br>{task.level}, {kind}, {graded}, {task.minutes}\u00a0min | {task.objective} |"
 
 
 def page() -> str:
@@ -44,7 +44,7 @@ def page() -> str:
         if tasks := tasks_of(chapter):
             minutes = sum(task.minutes for task in tasks if task.graded)
             parts.append(f"## {title(chapter)}\n\nGraded exercises: {minutes} minutes in all.\n")
-            parts.append("| Exercise | Kind | Level | Minutes | What it practises |\n|---|---|---|---|---|")
+            parts.append("| Exercise | What it practises |\n|---|---|")
             parts.append("\n".join(line(chapter, task) for task in tasks) + "\n")
     return "\n".join(parts)
 

@@ -1,7 +1,8 @@
 """Take the pictures out of the rendered pages: files beside them do not hold up the text, and weigh less.
 
 A notebook's output must hold its pictures itself, as ``data:`` addresses; a page need not. PNGs become lossless WebPs where
-these are smaller. A picture that a page shows at once gets its size, so that the text below does not move when it comes.
+these are smaller. A picture that a page shows at once gets its size, so that the text below does not move when it comes,
+and a phone knows how wide it must stay for its letters to be read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from PIL import Image
 FOLDER = "_images"
 DATA = re.compile(r"data:image/(png|svg\+xml);base64,([A-Za-z0-9+/=]+)")
 INNER = re.compile(rb"data:image/png;base64,\s*([A-Za-z0-9+/=\s]+)")
-SHOWN = re.compile(r'<img ([^>]*?)src="(data:image/(?:png|svg\+xml);base64,[A-Za-z0-9+/=]+)"')
+SHOWN = re.compile(r'<img ([^>]*?)src="(data:image/(?:png|svg\+xml);base64,[A-Za-z0-9+/=]+)"( style=")?')
 SVG_SIZE = re.compile(
     rb'<svg [^>]*?width="([\d.]+)pt"[^>]*?height="([\d.]+)pt"|<svg [^>]*?height="([\d.]+)pt"[^>]*?width="([\d.]+)pt"'
 )
@@ -93,7 +94,8 @@ def take_out(site: Path, store: Path) -> None:
             assert inner is not None
             found = size(inner[1], base64.b64decode(inner[2]))
             given = f'width="{found[0]}" height="{found[1]}" ' if found else ""
-            return f'<img {match[1]}{given}decoding="async" loading="lazy" src="{match[2]}"'
+            style = f"{match[3]}--natural:{found[0]}px;" if found and match[3] else match[3] or ""
+            return f'<img {match[1]}{given}decoding="async" loading="lazy" src="{match[2]}"{style}'
 
         text = SHOWN.sub(sized, path.read_text())
         path.write_text(DATA.sub(lambda match, to=to_folder: f"{to}/{name(match[1], match[2])}", text))

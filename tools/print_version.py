@@ -1,7 +1,7 @@
 """The whole book as one page to print, ``book/print.html``, from the rendered pages.
 
 Code that only draws or sets up is left out, as are buttons; a slider shows the picture it begins with. What is folded on the pages,
-answers and solutions, stands at the end. Nothing is added: what the pages do not show, this one does not.
+answers and solutions, stands at the end; checked numbers stand where they are. Nothing is added: what the pages do not show, this one does not.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ def _ids(article: HtmlElement, page: str, printed: Collection[str]) -> None:
 def _fold(article: HtmlElement, page: str) -> list[HtmlElement]:
     """Take what is folded out of an article; returns it, each with a link back to where it stood."""
     taken = []
+    for run in article.cssselect("details.tl-checked"):
+        run.tag = "div"
+        run.remove(run.find("summary"))
     for number, fold in enumerate(article.cssselect("details"), 1):
         if fold.getparent() is None:
             continue

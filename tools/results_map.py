@@ -38,6 +38,7 @@ THEORY = "topiclib.theory"
 FEW = 3
 BEYOND = "Beyond the paper"
 FIRST = ("Lemma", "Theorem", "Remark")
+NUMBER = re.compile(r"Appendix [A-Z][\d.]*\d|Appendix [A-Z]|\d[\d.]*")
 APPENDIX = re.compile(r"^(Appendix|Claim)\b|\b[A-E]\.\d")
 SMALL = (
     *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
@@ -59,7 +60,8 @@ from {THEORY} import FUNCTION
 help(FUNCTION)
 ```
 
-The tests are in the folder `tests`. To run those of one result, give pytest its file and its name.
+The tests are in the folder `tests`, in the file that is named. What each holds stands there in words; its name in the file is
+`test_` and these words, with `_` between them.
 
 The page is generated from the functions and the tests themselves. When a function loses its test, or a chapter its proof, the
 build fails.
@@ -274,9 +276,11 @@ def in_words(count: int) -> str:
     return TENS[tens - 2] + (f"-{SMALL[ones]}" if ones else "") if count < 100 else "a hundred and more"
 
 
-def _code(name: str) -> str:
-    """A long name as code that a narrow column can break at its joints."""
-    return "<code>" + re.sub("(_|/|::)", r"\1<wbr>", name) + "</code>"
+def _words(test: str) -> str:
+    """What a test says: ``test_it_is_lemma_1_with_the_bias`` is "it is Lemma 1 with the bias"."""
+    words = test.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    words = re.sub(r"\b(lemma|theorem|remark) (?=\d)", lambda match: match[0].capitalize(), words)
+    return re.sub(r"\bc (\d)\b", r"$c_\1$", words)
 
 
 def row(entry: Entry) -> str:
@@ -286,12 +290,14 @@ def row(entry: Entry) -> str:
     states = re.sub(r"^[a-z]{2,}\b", lambda word: word[0].capitalize(), result.states)
     label = result.paper.removeprefix(BEYOND).strip(" .:,") if result.paper.startswith(BEYOND) else result.paper
     # The box of the result leads here
-    function = f'<span id="map-{result.function}"></span>`{result.function}`' + (f"<br>in `{entry.module}`" if entry.module else "")
+    function = f'<span id="map-{result.function}"></span>`{result.function}`' + (f" in `{entry.module}`" if entry.module else "")
     held = [
-        f"{_code(file)}: " + (", ".join(map(_code, names)) if len(names) <= FEW else f"{in_words(len(names))} tests")
+        f"`{file}`: " + ("; ".join(map(_words, names)) if len(names) <= FEW else f"{in_words(len(names))} tests")
         for file, names in entry.tests.items()
     ]
-    cells = (f"**{label}.** {states}" if label else states, function, f"[{entry.title}]({result.chapter})", "<br>".join(held))
+    number = NUMBER.match(entry.title)
+    chapter = f"[{number[0] if number else entry.title}]({result.chapter})"
+    cells = (f"**{label}.** {states}" if label else states, f"{function}, derived in {chapter}", "<br>".join(held))
     return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"
 
 
@@ -301,7 +307,7 @@ def page(entries: Sequence[Entry]) -> str:
     for heading in ("The paper's results", BEYOND):
         rows = [row(e) for e in entries if e.result.paper.startswith(BEYOND) == (heading == BEYOND)]
         if rows:
-            head = "| Result | Function | Derived in | Held by |\n| --- | --- | --- | --- |"
+            head = "| Result | Function and proof | Held by |\n| --- | --- | --- |"
             parts.append("\n".join([f"## {heading}\n", head, *rows, ""]))
     return "\n".join(parts)
 

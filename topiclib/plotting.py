@@ -254,7 +254,7 @@ def show(fig: Figure, name: str, *, caption: str, alt: str) -> None:
     plt.close(fig)
     markup = (
         f'<figure id="{html.escape(name)}" class="tl-figure" style="margin:1em 0">'
-        f'<img alt="{html.escape(alt)}" src="{image}" style="max-width:100%;background:white">'
+        f'<div class="tl-picture"><img alt="{html.escape(alt)}" src="{image}" style="max-width:100%;background:white"></div>'
         f'<figcaption style="font-size:.92em">{caption}</figcaption></figure>'
     )
     display({"text/html": markup, "text/plain": f"[figure {name}: {alt}]"}, raw=True)

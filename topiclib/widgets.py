@@ -142,7 +142,8 @@ def panel_markup(panel: Panel) -> str:
         f'<div style="display:flex;flex-wrap:wrap;gap:.2rem 1.5rem">'
         f"{''.join(map(control_markup, panel.controls))}{button if panel.play else ''}</div>"
         f"{note if several and not panel.grid else ''}"
-        f'<img src="{first["src"]}" alt="{html.escape(first["alt"])}" style="max-width:100%;height:auto;background:white">'
+        f'<div class="tl-picture"><img src="{first["src"]}" alt="{html.escape(first["alt"])}" '
+        f'style="max-width:100%;height:auto;background:white"></div>'
         f'<p class="tl-slider-text" aria-live="polite">{html.escape(first["text"])}</p>'
         f'<figcaption style="font-size:.92em">{panel.caption}</figcaption>'
         f'<script type="application/json">{data}</script>'

@@ -124,7 +124,7 @@ class PaperMarkup(Transform):
         tag = TAG.search(text)
         if tag is None:
             return
-        self.name(block, f"equation {tag[1]}", block)
+        self.name(block, f"Equation {tag[1]}", block)
         block["nowrap"] = True
         block.rawsource = f"\\[{text}\\]"
         block.children = [nodes.Text(block.rawsource)]

@@ -21,7 +21,7 @@
       shown += here;
       all += rows.length;
     }
-    count.textContent = `${shown} of ${all} claims`;
+    count.textContent = `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} claims`;
   }
   field.addEventListener("input", filter);
   paper.addEventListener("change", filter);
