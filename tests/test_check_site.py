@@ -138,6 +138,10 @@ FAULTS = {
     "pale text": ("<h1>", '<p style="color: #bbb">pale</p><h1>', "desktop: axe color-contrast, serious"),
     "pale text in the dark": ("</style>", "[data-theme=dark] p { color: #444 }</style>", "dark: axe color-contrast, serious"),
     "no dark mode": ("=== 'dark' ? 'light' : 'dark'", "", "the button does not reach dark mode"),
+    "cut formula": (
+        "<h1>", '<style>p { overflow: hidden } p mjx-container { display: inline-block; min-width: 900px; }</style><h1>',
+        "1 formulas of the text are cut",
+    ),
     "no alt": ('<img src="', '<img src="' + RED + '"><img src="', "axe image-alt, critical"),
     "controls in print": ("@media print { button,", "@media print {", "print: 3 controls show in print"),
     "heading of nothing in print": ("<h1>", '<h2 id="jb-print-toc">Contents</h2><h1>', "print: 1 controls show in print"),
@@ -313,6 +317,43 @@ def test_a_missing_card_is_found(
     (with_cards / file).write_text(text.replace(before, after))
     misses = look_at_cards(browser, with_cards)
     assert any(said in miss for miss in misses), misses
+
+
+WIDE = """<!DOCTYPE html><html lang="en"><head><title>t</title><script src="../_static/page.js" defer></script>
+<link rel="stylesheet" href="../_static/course.css"></head><body style="margin: 0; width: 300px"><article class="bd-article">
+<p>The loss is <span class="tl-whole"><span class="math"><b style="display: inline-block; width: LENGTHpx">L</b></span>.</span></p>
+<figure class="tl-figure"><div class="tl-picture"><img alt="x" width="20" height="20" src="RED" style="width: LENGTHpx"></div>
+<figcaption>A picture.</figcaption></figure>
+<details><summary>2 numbers of the text, checked</summary><div class="tl-assertion" id="claim-x">0.5 it is</div></details>
+</article></body></html>"""
+LOOK = """() => ["span.math", ".tl-picture"].map((selector) => {
+  const box = document.querySelector(selector);
+  box.scrollLeft = box.scrollWidth;
+  return [box.className.includes("tl-wide"), box.tabIndex === 0, box.scrollLeft > 0, box.getBoundingClientRect().right <= 300];
+})"""
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_what_is_wider_than_the_text_scrolls_and_a_link_opens_a_fold(browser: Browser, tmp_path: Path, wide: bool) -> None:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_static").mkdir()
+    for name in ("page.js", "course.css"):
+        (tmp_path / "_static" / name).write_text((ROOT / "book" / "_static" / name).read_text())
+    page_file = tmp_path / "book" / "page.html"
+    page_file.write_text(WIDE.replace("LENGTH", "700" if wide else "50").replace("RED", RED))
+    context = browser.new_context(viewport={"width": 390, "height": 600})
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    more = [
+        page.locator(selector).evaluate("(box) => box.classList.contains('tl-more')") for selector in ("span.math", ".tl-picture")
+    ]
+    assert more == [wide, wide]
+    assert page.evaluate(LOOK) == [[wide, wide, wide, True]] * 2
+    fold = page.locator("details")
+    assert fold.get_attribute("open") is None
+    page.evaluate("location.hash = 'claim-x'")
+    page.wait_for_function("document.querySelector('details').open", timeout=2_000)
+    context.close()
 
 
 def test_a_browser_that_does_not_start_is_one_sentence(

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from docutils import nodes
 from lxml import html
 from PIL import Image
 
-from tools import build, chapter_map, ledger_page, pictures
+from tools import build, chapter_map, folds, ledger_page, pictures
 from tools.chapter_map import Card
 from tools.notebooks import read
 from tools.previews import LONGEST, _trimmed, write_previews
@@ -56,7 +57,9 @@ def test_pictures_become_files_with_their_size_and_the_same_pixels(
 ) -> None:
     page, content = site / "book" / "a.html", png()
     frames = json.dumps([{"src": address(content)}, {"src": address(png(noise=True))}])
-    page.write_text(f'<img alt="x" src="{address(content)}"><img alt="y" src="{address(SVG, "svg+xml")}"><script>{frames}</script>')
+    page.write_text(
+        f'<img alt="x" src="{address(content)}"><img alt="y" src="{address(SVG, "svg+xml")}" style="a:b"><script>{frames}</script>'
+    )
     (site / "index.html").write_text(f'<img alt="x" src="{address(content)}">')
     store = tmp_path_factory.mktemp("store")
     (store / "of-an-older-build.webp").touch()
@@ -66,6 +69,7 @@ def test_pictures_become_files_with_their_size_and_the_same_pixels(
     assert "data:" not in text
     sizes = re.findall(r'<img alt="." width="(\d+)" height="(\d+)" decoding="async" loading="lazy" src="\.\./_images/[\w.]+"', text)
     assert sizes == [("40", "30"), ("192", "96")]
+    assert re.findall(r'style="([^"]*)"', text) == ["--natural:192px;a:b"]
     sources = [site / "book" / source for source in re.findall(r'"src": "([^"]+)"', text)]
     assert [np.asarray(Image.open(source).convert("RGB")).shape for source in sources] == [(30, 40, 3)] * 2
     kept = np.asarray(Image.open(sources[1]).convert("RGB"))
@@ -300,3 +304,45 @@ def test_a_heat_map_inside_a_drawing_becomes_smaller_and_keeps_its_pixels() -> N
         np.asarray(Image.open(io.BytesIO(base64.b64decode(found[1]))).convert("RGB")), np.asarray(Image.open(io.BytesIO(inner)))
     )
     assert made.endswith(b'"/></svg>')
+
+
+# The text
+
+
+def formula_in(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The paragraph's HTML-like form after the transform."""
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    paragraph = nodes.paragraph("", "", *([nodes.Text(before)] if before else []), nodes.math("", "x"), nodes.Text(after))
+    importlib.import_module("unbroken").hold(next(iter(paragraph.findall(nodes.math))))
+    return re.sub(r' xml:space="\w+"', "", str(paragraph))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "whole"),
+    [
+        ("Take ", ", then", 'Take <inline classes="tl-whole"><math>x</math>,</inline> then'),
+        ("all (", "); so", 'all <inline classes="tl-whole">(<math>x</math>);</inline> so'),
+        ("the ", "-th wave", 'the <inline classes="tl-whole"><math>x</math>-th</inline> wave'),
+        ("", ".", '<inline classes="tl-whole"><math>x</math>.</inline>'),
+        ("Take ", " and", "Take <math>x</math> and"),
+    ],
+)
+def test_a_formula_stays_with_its_punctuation(before: str, after: str, whole: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert formula_in(before, after, monkeypatch) == f"<paragraph>{whole}</paragraph>"
+
+
+@pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
+def test_long_runs_of_checked_numbers_fold(site: Path, count: int, folded: bool) -> None:
+    lines = [
+        f'<div class="output text_html"><div class="tl-assertion" id="claim-{n}"><b>n</b>: <code>{n}</code></div></div>\n'
+        for n in range(count)
+    ]
+    page = site / "book" / "a.html"
+    text = '<div class="cell_output">' + "".join(lines) + '<div class="output text_html"><p>Other.</p></div></div>'
+    page.write_text(text)
+    folds.fold(site)
+    found = html.document_fromstring(page.read_text())
+    assert len(found.cssselect(".tl-assertion")) == count
+    assert len(found.cssselect("details.tl-checked > .output > .tl-assertion")) == (count if folded else 0)
+    assert [part.text_content() for part in found.cssselect("summary")] == [f"✓ {count} numbers of the text, checked"] * folded
+    assert found.cssselect("p")[0].getparent().getparent().tag == "div"

@@ -131,7 +131,7 @@ def render(log: Path) -> int:
 
 
 def finish(site: Path) -> None:
-    """Make of Jupyter Book's pages the site: pictures in files, long runs of checked numbers folded, previews of links, the page to print, the notebooks for Colab."""
+    """Make of Jupyter Book's pages the site: pictures in files, folds, previews of links, the page to print, Colab's notebooks."""
     take_out(site, BUILD / "pictures")
     fold(site)
     write_previews(site)

@@ -25,9 +25,9 @@ TABLE = BOOK / "mutation_table.md"
 HEAD = """# Table of mutations
 
 Every graded exercise with code, in every variant that a class can get. Its reference solution and an alternative one must pass
-the visible and the hidden check; each wrong answer must be rejected with the hint that names its mistake. A wrong answer counts once
-for each variant; the hints stand there by their names. `make check-exercises` runs this table again and compares; `make notebooks`
-writes it.
+the visible and the hidden check; each wrong answer must be rejected with the hint that names its mistake. A wrong answer counts
+once for each variant; the hints stand there by their names. `make check-exercises` runs this table again and compares;
+`make notebooks` writes it.
 
 | Exercise | Right answers; wrong answers, and the hint each gets |
 |---|---|

@@ -424,7 +424,11 @@ def page(table: Table) -> str:
         for symbol in here:  # two exercises may need the same letter for the same
             alike.setdefault((tuple(symbol.tex), symbol.means), []).append(symbol)
         lines = [
-            ("".join(map(_anchor, same)) + _tex(same[0]), same[0].means, "<br>".join(_where(s.place) for s in same if "#" in s.place))
+            (
+                "".join(map(_anchor, same)) + _tex(same[0]),
+                same[0].means,
+                "<br>".join(_where(s.place) for s in same if "#" in s.place),
+            )
             for same in alike.values()
         ]
         parts.append(f"### [{_title(f'{home}.ipynb')}]({home}.ipynb)\n\n" + _table(("Symbol", "Meaning", "Where"), lines) + "\n")

@@ -1,7 +1,8 @@
 """The whole book as one page to print, ``book/print.html``, from the rendered pages.
 
 Code that only draws or sets up is left out, as are buttons; a slider shows the picture it begins with. What is folded on the pages,
-answers and solutions, stands at the end; checked numbers stand where they are. Nothing is added: what the pages do not show, this one does not.
+answers and solutions, stands at the end; checked numbers stand where they are. Nothing is
+added: what the pages do not show, this one does not.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Keep a formula of the text together with the punctuation around it: no line begins with the comma after a formula, or ends with the
-bracket before it. To a browser a typeset formula is a box, and it may break a line beside a box.
+"""Keep a formula of the text together with the punctuation around it.
+
+To a browser a typeset formula is a box, and it may break a line beside a box. But no line should begin with the comma after a
+formula, or end with the bracket before it.
 """
 
 from __future__ import annotations

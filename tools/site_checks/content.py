@@ -41,6 +41,16 @@ SIDEWAYS = """() => {
   return `scrolls sideways, ${root.scrollWidth} px on a screen of ${wide} px: ${named.join(" | ")}`;
 }"""
 
+# Formulas within the text that are wider than it and lie in no box that scrolls: their end cannot be seen.
+CUT = """() => {
+  const cut = [...document.querySelectorAll("article span.math")].filter((formula) => {
+    const block = formula.closest("p, li, dd, figcaption, summary"), typeset = formula.firstElementChild;
+    return block && typeset && !formula.closest("td, th") && typeset.offsetWidth > block.clientWidth + 2
+      && getComputedStyle(formula).overflowX === "visible";
+  });
+  return cut.length ? `${cut.length} formulas of the text are cut: ${cut[0].outerHTML.slice(0, 80)}` : null;
+}"""
+
 # In print: what still shows of the controls, and boxes whose content is cut because paper does not scroll.
 PRINTED = """() => {
   const misses = [];
@@ -94,11 +104,10 @@ def fold_misses(page: Page) -> Iterator[str]:
 
 
 def phone_misses(page: Page) -> Iterator[str]:
-    """The page at a phone's width, which it keeps: must not scroll sideways."""
+    """The page at a phone's width, which it keeps: must not scroll sideways, nor cut a formula."""
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     page.wait_for_timeout(SETTLING)
-    if found := page.evaluate(SIDEWAYS):
-        yield found
+    yield from filter(None, (page.evaluate(SIDEWAYS), page.evaluate(CUT)))
 
 
 def print_misses(page: Page) -> list[str]:
