@@ -26,6 +26,8 @@ SVG_SIZE = re.compile(
 SOURCE = Path(__file__).read_bytes()
 POINT = 96 / 72
 """CSS pixels in a point."""
+DOTS = 150
+"""Dots in an inch of a slider's picture, ``savefig.dpi`` of the library's style."""
 
 
 def smaller(png: bytes) -> tuple[bytes, str]:
@@ -94,7 +96,8 @@ def take_out(site: Path, store: Path) -> None:
             assert inner is not None
             found = size(inner[1], base64.b64decode(inner[2]))
             given = f'width="{found[0]}" height="{found[1]}" ' if found else ""
-            style = f"{match[3]}--natural:{found[0]}px;" if found and match[3] else match[3] or ""
+            natural = round(found[0] * (96 / DOTS if inner[1] == "png" else 1)) if found else 0
+            style = f"{match[3]}--natural:{natural}px;" if found and match[3] else match[3] or ""
             return f'<img {match[1]}{given}decoding="async" loading="lazy" src="{match[2]}"{style}'
 
         text = SHOWN.sub(sized, path.read_text())

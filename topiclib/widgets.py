@@ -142,7 +142,7 @@ def panel_markup(panel: Panel) -> str:
         f'<div style="display:flex;flex-wrap:wrap;gap:.2rem 1.5rem">'
         f"{''.join(map(control_markup, panel.controls))}{button if panel.play else ''}</div>"
         f"{note if several and not panel.grid else ''}"
-        f'<div class="tl-picture"><img src="{first["src"]}" alt="{html.escape(first["alt"])}" '
+        f'<div class="tl-picture"><img alt="{html.escape(first["alt"])}" src="{first["src"]}" '
         f'style="max-width:100%;height:auto;background:white"></div>'
         f'<p class="tl-slider-text" aria-live="polite">{html.escape(first["text"])}</p>'
         f'<figcaption style="font-size:.92em">{panel.caption}</figcaption>'
