@@ -157,7 +157,7 @@ EXERCISES: list[Exercise] = [
         """,
         stub='''
             def largest_penalty(speed, pull):
-                """(lambda, clock): the largest penalty under which attention wakes up, and when W_V is then 90 % done."""
+                """(lambda, clock): the largest penalty under which attention wakes up, and when W_V is then 90% done."""
                 raise NotImplementedError("your answer")
         ''',
         reference="""
