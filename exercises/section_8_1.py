@@ -144,7 +144,7 @@ EXERCISES: list[Exercise] = [
         title="the gradient of the keys at the start",
         level="core",
         minutes=20,
-        objective="seeing both small factors in the gradient of W_K",
+        objective="seeing both small factors in the gradient of the keys",
         prerequisites=(
             "[the gradients at the start](08_1_two_stages_discussed.ipynb#the-gradients-at-the-start)",
             "derivative of a softmax",
