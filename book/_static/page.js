@@ -2,7 +2,7 @@
 // A link to what lies in a folded part opens that part.
 "use strict";
 (function () {
-  const BOXES = "pre, div.math, table, .pst-scrollable-table-container, .tl-picture, .tl-map, .tl-wide";
+  const BOXES = "pre, div.math, div.math > mjx-container, table, .pst-scrollable-table-container, .tl-picture, .tl-map, .tl-wide";
   const article = document.querySelector("article, .tl-print main");
   if (!article) return;
 
@@ -53,8 +53,8 @@
   addEventListener("resize", soon);
   addEventListener("hashchange", unfold);
   addEventListener("load", () => {
-    unfold();
     look();
+    unfold();
     if (window.MathJax && MathJax.startup) MathJax.startup.promise.then(look);
   });
 })();
