@@ -346,3 +346,13 @@ def test_long_runs_of_checked_numbers_fold(site: Path, count: int, folded: bool)
     assert len(found.cssselect("details.tl-checked > .output > .tl-assertion")) == (count if folded else 0)
     assert [part.text_content() for part in found.cssselect("summary")] == [f"✓ {count} numbers of the text, checked"] * folded
     assert found.cssselect("p")[0].getparent().getparent().tag == "div"
+
+
+def test_equal_punctuation_is_moved_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    parts = [part for name in "abcd" for part in (nodes.math("", name), nodes.Text(", "))]
+    paragraph = nodes.paragraph("", "", nodes.Text("For ("), *parts, nodes.Text("and ("), nodes.math("", "e"), nodes.Text(")."))
+    for formula in list(paragraph.findall(nodes.math)):
+        importlib.import_module("unbroken").hold(formula)
+    assert paragraph.astext() == "For (a, b, c, d, and (e)."
+    assert [part.astext() for part in paragraph.findall(nodes.inline)] == ["(a,", "b,", "c,", "d,", "(e)."]

@@ -35,13 +35,13 @@ def hold(formula: nodes.math) -> None:
     before, after = "", ""
     if at > 0 and isinstance(text := parent[at - 1], nodes.Text) and (match := BEFORE.search(text)):
         before = match[0]
-        parent.replace(text, nodes.Text(text[: match.start()]))
+        parent[at - 1] = nodes.Text(text[: match.start()])  # by its place: another text may be equal
     if at + 1 < len(parent) and isinstance(text := parent[at + 1], nodes.Text) and (match := AFTER.match(text)):
         after = match[0]
-        parent.replace(text, nodes.Text(text[match.end() :]))
+        parent[at + 1] = nodes.Text(text[match.end() :])
     if before or after:
         whole = nodes.inline("", "", classes=[AROUND])
-        parent.replace(formula, whole)
+        parent[at] = whole
         whole += [nodes.Text(before)] * bool(before) + [formula] + [nodes.Text(after)] * bool(after)
 
 
