@@ -351,8 +351,10 @@ def test_long_runs_of_checked_numbers_fold(site: Path, count: int, folded: bool)
 def test_equal_punctuation_is_moved_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
     parts = [part for name in "abcd" for part in (nodes.math("", name), nodes.Text(", "))]
-    paragraph = nodes.paragraph("", "", nodes.Text("For ("), *parts, nodes.Text("and ("), nodes.math("", "e"), nodes.Text(")."))
+    paragraph = nodes.paragraph(
+        "", "", nodes.strong("", "5"), nodes.Text(", "), *parts, nodes.Text("and ("), nodes.math("", "e"), nodes.Text(").")
+    )
     for formula in list(paragraph.findall(nodes.math)):
         importlib.import_module("unbroken").hold(formula)
-    assert paragraph.astext() == "For (a, b, c, d, and (e)."
-    assert [part.astext() for part in paragraph.findall(nodes.inline)] == ["(a,", "b,", "c,", "d,", "(e)."]
+    assert paragraph.astext() == "5, a, b, c, d, and (e)."
+    assert [part.astext() for part in paragraph.findall(nodes.inline)] == ["a,", "b,", "c,", "d,", "(e)."]
