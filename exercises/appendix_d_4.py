@@ -327,7 +327,7 @@ EXERCISES: list[Exercise] = [
         statement=r"""
             As $T \to \infty$ a kept word's query has weights $b = \beta g$, $c = \alpha g$ and $g$ with
             $b + (v-1)c + \frac{v(\tau - a)}{a} g = 1$, and with the diagonal value matrix the loss
-            $(b/a - 1)^2 + (v-1)(c/a)^2 + (\tau-1)v(g/a)^2$. Return the $\alpha \ge 0$ that minimises it at a given $\beta > 0$,
+            $(b/a - 1)^2$ $+ (v-1)(c/a)^2$ $+ (\tau-1)v(g/a)^2$. Return the $\alpha \ge 0$ that minimises it at a given $\beta > 0$,
             to three digits or better. A closed form and a numerical search are both fine. ($v \ge 2$, $\tau \ge 2$, $0 < a < 1$.)
         """,
         stub='''
