@@ -257,7 +257,7 @@ EXERCISES = [
         title="the optimum without random words, exactly",
         level="core",
         minutes=20,
-        objective="to set up and solve the condition for a minimum at finite T",
+        objective="to set up and solve the condition for a minimum at finite $T$",
         prerequisites=(
             "[the exact minimiser](appendix_d.ipynb#the-exact-minimiser)",
             r"the fraction $\theta_F(s)$ of attention that moves",

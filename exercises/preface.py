@@ -193,7 +193,7 @@ EXERCISES: list[Exercise] = [
         title="how many words are random",
         level="warm-up",
         minutes=4,
-        objective="that p_c and p_r are conditional on being selected",
+        objective="that $p_c$ and $p_r$ are conditional on being selected",
         prerequisites=(
             "[Symbols that clash](preface.ipynb#symbols-that-clash)",
             "conditional probability",

@@ -58,7 +58,7 @@ EXERCISES: list[Exercise] = [
         title="the one-hot matrix",
         level="warm-up",
         minutes=5,
-        objective="the shape and the numbering of X",
+        objective="the shape and the numbering of $\\mathbf{X}$",
         prerequisites=(
             "[a tiny document](03_problem_setup.ipynb#a-tiny-document-all-the-way)",
             "NumPy's broadcasting",

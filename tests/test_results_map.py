@@ -243,11 +243,11 @@ def test_the_page_has_the_papers_order_and_short_cells(course: Path, monkeypatch
     assert [f"`f{n}`" in row for n, row in enumerate(rows)] == [True] * len(papers)
     assert text.index("## The paper's results") < text.index("`f0`") < text.index("## Beyond the paper") < text.index("`f8`")
     assert rows[0] == (
-        '| **Lemma 1.** a \\| b | <span id="map-f0"></span>`f0` in `attention`, '
+        '| <span class="tl-statement">**Lemma 1.** a \\| b</span> | <span id="map-f0"></span>`f0` in `attention`, '
         "derived in [5](05_attention.ipynb#theorem-2) | `theory/test_attention.py`: twenty-five tests |"
     )
     assert rows[1].endswith("| `theory/test_attention.py`: values |")
-    assert rows[8].startswith("| a \\| b |")
+    assert rows[8].startswith('| <span class="tl-statement">a \\| b</span> |')
     assert loose_numbers(text) == []
 
 

@@ -423,15 +423,13 @@ def page(table: Table) -> str:
         alike: dict[tuple[tuple[str, ...], str], list[Symbol]] = {}
         for symbol in here:  # two exercises may need the same letter for the same
             alike.setdefault((tuple(symbol.tex), symbol.means), []).append(symbol)
-        lines = [
-            (
-                "".join(map(_anchor, same)) + _tex(same[0]),
-                same[0].means,
-                "<br>".join(_where(s.place) for s in same if "#" in s.place),
-            )
-            for same in alike.values()
-        ]
-        parts.append(f"### [{_title(f'{home}.ipynb')}]({home}.ipynb)\n\n" + _table(("Symbol", "Meaning", "Where"), lines) + "\n")
+        lines = []
+        for same in alike.values():
+            where = "<br>".join(_where(symbol.place) for symbol in same if "#" in symbol.place)
+            lines.append(["".join(map(_anchor, same)) + _tex(same[0]), same[0].means, where or '<span class="tl-short"></span>'])
+        width = 3 if any("](" in line[2] for line in lines) else 2
+        table_of_home = _table(("Symbol", "Meaning", "Where")[:width], [line[:width] for line in lines])
+        parts.append(f"### [{_title(f'{home}.ipynb')}]({home}.ipynb)\n\n{table_of_home}\n")
     parts.append("## Terms\n")
     for term in sorted(table.terms, key=lambda term: term.name.strip("[").lower()):
         text = " ".join(term.means.split())

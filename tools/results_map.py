@@ -279,7 +279,8 @@ def in_words(count: int) -> str:
 def _words(test: str) -> str:
     """What a test says: ``test_it_is_lemma_1_with_the_bias`` is "it is Lemma 1 with the bias"."""
     words = test.rpartition("::")[2].removeprefix("test_").replace("_", " ")
-    words = re.sub(r"\b(lemma|theorem|remark) (?=\d)", lambda match: match[0].capitalize(), words)
+    words = re.sub(r"\b(lemma|theorem|remark) (?=\d)|\bdirichlet\b", lambda match: match[0].capitalize(), words)
+    words = words.replace("lda ", "LDA ").replace("sympy", "SymPy").replace("the papers", "the paper's")
     return re.sub(r"\bc (\d)\b", r"$c_\1$", words)
 
 
@@ -297,7 +298,8 @@ def row(entry: Entry) -> str:
     ]
     number = NUMBER.match(entry.title)
     chapter = f"[{number[0] if number else entry.title}]({result.chapter})"
-    cells = (f"**{label}.** {states}" if label else states, f"{function}, derived in {chapter}", "<br>".join(held))
+    result_cell = f'<span class="tl-statement">{f"**{label}.** {states}" if label else states}</span>'
+    cells = (result_cell, f"{function}, derived in {chapter}", "<br>".join(held))
     return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"
 
 
