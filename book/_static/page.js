@@ -25,7 +25,7 @@
     formulas();
     for (const box of article.querySelectorAll(BOXES)) {
       mark(box);
-      if (!box.matches(".tl-picture, .tl-map, .tl-wide")) continue; // the theme sees to the others
+      if (!box.matches("table, .tl-picture, .tl-map, .tl-wide")) continue; // the theme sees to the others
       const wider = box.scrollWidth > box.clientWidth + 2;
       box.classList.toggle("tl-wider", wider);
       if (wider) box.tabIndex = 0;
