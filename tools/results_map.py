@@ -27,6 +27,7 @@ from docutils.utils import new_document
 from myst_parser.parsers.docutils_ import Parser
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from tools.chapter_map import short
 from tools.notebooks import read
 from tools.prose import claims_of
 from tools.settings import BOOK, ROOT
@@ -38,7 +39,6 @@ THEORY = "topiclib.theory"
 FEW = 3
 BEYOND = "Beyond the paper"
 FIRST = ("Lemma", "Theorem", "Remark")
-NUMBER = re.compile(r"Appendix [A-Z][\d.]*\d|Appendix [A-Z]|\d[\d.]*")
 APPENDIX = re.compile(r"^(Appendix|Claim)\b|\b[A-E]\.\d")
 SMALL = (
     *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
@@ -296,8 +296,7 @@ def row(entry: Entry) -> str:
         f"`{file}`: " + ("; ".join(map(_words, names)) if len(names) <= FEW else f"{in_words(len(names))} tests")
         for file, names in entry.tests.items()
     ]
-    number = NUMBER.match(entry.title)
-    chapter = f"[{number[0] if number else entry.title}]({result.chapter})"
+    chapter = f"[{short(entry.title)}]({result.chapter})"
     result_cell = f'<span class="tl-statement">{f"**{label}.** {states}" if label else states}</span>'
     cells = (result_cell, f"{function}, derived in {chapter}", "<br>".join(held))
     return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"
